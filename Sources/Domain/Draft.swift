@@ -81,7 +81,7 @@ public enum DraftLimit {
 public struct DraftProgress: Hashable, Sendable {
     /// What becomes of a step.
     public enum Verdict: Hashable, Sendable {
-        case proceed
+        case allowed
         /// It was done before and changes nothing now.
         case isDone
         /// Another step has to come first.
@@ -119,13 +119,13 @@ public struct DraftProgress: Hashable, Sendable {
         guard state.isOpen else { return .ended(state) }
         if let version, version != self.version { return .edited }
         switch (step, state) {
-        case (.edit, _), (.reject, _): return .proceed
-        case (.approve, .draft): return .proceed
+        case (.edit, _), (.reject, _): return .allowed
+        case (.approve, .draft): return .allowed
         case (.approve, _): return .isDone
         case (.confirm, .draft), (.execute, .draft): return .missing(.approve)
-        case (.confirm, _): return .proceed
+        case (.confirm, _): return .allowed
         case (.execute, .approved): return .missing(.confirm)
-        case (.execute, _): return .proceed
+        case (.execute, _): return .allowed
         }
     }
 }

@@ -42,30 +42,30 @@ import SQL
         }
     }
 
-    private func bind(_ value: SQLValue, at place: Int32) -> Int32 {
+    private func bind(_ value: SQLValue, at index: Int32) -> Int32 {
         switch value {
-        case .null: unsafe sqlite3_bind_null(handle, place)
-        case .boolean(let flag): unsafe sqlite3_bind_int64(handle, place, flag ? 1 : 0)
-        case .integer(let number): unsafe sqlite3_bind_int64(handle, place, number)
-        case .double(let number): unsafe sqlite3_bind_double(handle, place, number)
-        case .text(let text), .json(let text): bind(text, at: place)
-        case .bytes(let bytes): bind(bytes, at: place)
-        case .uuid(let high, let low): bind(uuidBytes(high, low), at: place)
-        case .timestamp(let microseconds): unsafe sqlite3_bind_int64(handle, place, microseconds)
+        case .null: unsafe sqlite3_bind_null(handle, index)
+        case .boolean(let flag): unsafe sqlite3_bind_int64(handle, index, flag ? 1 : 0)
+        case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
+        case .double(let number): unsafe sqlite3_bind_double(handle, index, number)
+        case .text(let text), .json(let text): bind(text, at: index)
+        case .bytes(let bytes): bind(bytes, at: index)
+        case .uuid(let high, let low): bind(uuidBytes(high, low), at: index)
+        case .timestamp(let microseconds): unsafe sqlite3_bind_int64(handle, index, microseconds)
         // Arrays are for PostgreSQL; here a statement runs once for each element.
         case .array: SQLITE_MISMATCH
         }
     }
 
-    private func bind(_ text: String, at place: Int32) -> Int32 {
+    private func bind(_ text: String, at index: Int32) -> Int32 {
         // The text has a trailing zero, which the length leaves out.
-        unsafe sqlite3_bind_text64(handle, place, text, UInt64(text.utf8.count), copied, UInt8(SQLITE_UTF8))
+        unsafe sqlite3_bind_text64(handle, index, text, UInt64(text.utf8.count), copied, UInt8(SQLITE_UTF8))
     }
 
-    private func bind(_ bytes: [UInt8], at place: Int32) -> Int32 {
-        if bytes.isEmpty { return unsafe sqlite3_bind_zeroblob(handle, place, 0) }
+    private func bind(_ bytes: [UInt8], at index: Int32) -> Int32 {
+        if bytes.isEmpty { return unsafe sqlite3_bind_zeroblob(handle, index, 0) }
         return unsafe bytes.withUnsafeBytes {
-            unsafe sqlite3_bind_blob64(handle, place, $0.baseAddress, UInt64($0.count), copied)
+            unsafe sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), copied)
         }
     }
 

@@ -176,7 +176,7 @@ struct DeviceConstraintTests {
             func choose(_ mode: AIMode = .heuristic, _ level: PrivacyLevel = .auto) throws {
                 var facts = facts()
                 facts.choices = AIChoices(mode: mode, privacyLevel: level, tokenThreshold: 4_096)
-                let place = FeedPlace.cursor(syncs == 0 ? "a" : "a\(syncs)")
+                let place = FeedPosition.cursor(syncs == 0 ? "a" : "a\(syncs)")
                 syncs += 1
                 #expect(
                     try bench.cache.apply(

@@ -30,7 +30,7 @@ struct EqualityTests {
     private func compare(
         _ history: FamilyHistory, _ reader: FamilyHistory.Member, _ cache: EventCache, _ zones: ZoneTable
     ) async throws -> Int {
-        var place = FeedPlace.cursor(nil)
+        var place = FeedPosition.cursor(nil)
         for page in history.pages(for: reader.id, rowsPerPage: 40) {
             #expect(try cache.apply(page, of: history.family, askedFrom: place, at: history.now))
             place = .cursor(page.cursor)
@@ -127,7 +127,7 @@ struct EqualityTests {
             var history = FamilyHistory.random(
                 seed: 5, family: Self.family, members: Self.members(&dice), nagCount: 60, endingAt: start)
             let reader = history.members[1]
-            var place = FeedPlace.cursor(nil)
+            var place = FeedPosition.cursor(nil)
             for page in history.pages(for: reader.id, rowsPerPage: 40) {
                 _ = try cache.apply(page, of: history.family, askedFrom: place, at: history.now)
                 place = .cursor(page.cursor)

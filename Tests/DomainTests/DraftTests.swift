@@ -14,20 +14,20 @@ struct DraftTests {
         (
             .draft,
             [
-                .edit: .proceed, .approve: .proceed, .confirm: .missing(.approve), .execute: .missing(.approve),
-                .reject: .proceed,
+                .edit: .allowed, .approve: .allowed, .confirm: .missing(.approve), .execute: .missing(.approve),
+                .reject: .allowed,
             ]
         ),
         (
             .approved,
             [
-                .edit: .proceed, .approve: .isDone, .confirm: .proceed, .execute: .missing(.confirm),
-                .reject: .proceed,
+                .edit: .allowed, .approve: .isDone, .confirm: .allowed, .execute: .missing(.confirm),
+                .reject: .allowed,
             ]
         ),
         (
             .confirmed,
-            [.edit: .proceed, .approve: .isDone, .confirm: .proceed, .execute: .proceed, .reject: .proceed]
+            [.edit: .allowed, .approve: .isDone, .confirm: .allowed, .execute: .allowed, .reject: .allowed]
         ),
         (
             .executed,

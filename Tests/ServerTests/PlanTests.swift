@@ -35,7 +35,7 @@ struct PlanTests {
         let statements: @Sendable (Ledger, CallContext) -> [SQL] = { _, context in
             [
                 LogStatements.pending(from: .outside, page: 32), LogStatements.size, LogStatements.newestCheckpoint,
-                LogStatements.nodes(TreeGrowth.runs(at: 70_000)), LogStatements.settle(quietSince: context.now),
+                LogStatements.nodes(TreeGrowth.runs(at: 70_000)), LogStatements.markSequenced(quietSince: context.now),
             ]
         }
         try await Self.plans(of: statements) { plans in

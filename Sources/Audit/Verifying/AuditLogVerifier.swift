@@ -113,13 +113,13 @@ public struct AuditLogVerifier {
         case .entry(let entry, let payload, let position):
             try check(PreparedEntry(entry, payload, position: position))
         case .prepared(let prepared): try check(prepared)
-        case .leaf(let place): try check(place)
+        case .leaf(let leaf): try check(leaf)
         case .node(let level, let position, let hash):
             guard expectedNodes[level]?.removeValue(forKey: position) == hash else {
                 throw AuditFinding(.nodeDiffers(level: level), position: position << Int64(min(8 * level, 62)))
             }
         case .checkpoint(let note): try check(checkpoint: note)
-        case .inclusion(let place, let size, let path): try check(place, size, path)
+        case .inclusion(let leaf, let size, let path): try check(leaf, size, path)
         case .consistency(let old, let new, let path): try check(old, new, path)
         case .clock(let family, let number, let head): try check(clock: family, number, head)
         case .end(let count, let clocks):
@@ -147,10 +147,10 @@ public struct AuditLogVerifier {
 
     private mutating func check(prune note: SignedNote) throws(AuditFinding) {
         guard let prune = Prune(text: note.text) else { throw AuditFinding(.badPrune) }
-        let place = AuditFinding(.badPrune, family: prune.family, number: prune.cut)
+        let fault = AuditFinding(.badPrune, family: prune.family, number: prune.cut)
         guard trusted.haveSigned(note), prune.origin == header?.origin, entries == 0
         else {
-            throw place
+            throw fault
         }
         guard prune.time - prune.lastTime >= policy.retention else {
             throw AuditFinding(.tooEarlyPruned, family: prune.family, number: prune.cut)
@@ -192,25 +192,25 @@ public struct AuditLogVerifier {
         chains[family]?.hasClock = true
     }
 
-    private mutating func check(_ place: LogLeafPlace) throws(AuditFinding) {
-        guard let chain = chains[place.family], place.number <= chain.cut else {
-            throw AuditFinding(.missingEntry, family: place.family, number: place.number, position: place.position)
+    private mutating func check(_ leaf: LogLeafPosition) throws(AuditFinding) {
+        guard let chain = chains[leaf.family], leaf.number <= chain.cut else {
+            throw AuditFinding(.missingEntry, family: leaf.family, number: leaf.number, position: leaf.position)
         }
-        if place.number == chain.cut {
-            let leaf = LogLeaf(family: place.family, number: chain.cut, entryHash: chain.cutHash)
-            guard leaf.hash == place.hash else {
-                throw AuditFinding(.badPrune, family: place.family, number: place.number, position: place.position)
+        if leaf.number == chain.cut {
+            let pruned = LogLeaf(family: leaf.family, number: chain.cut, entryHash: chain.cutHash)
+            guard pruned.hash == leaf.hash else {
+                throw AuditFinding(.badPrune, family: leaf.family, number: leaf.number, position: leaf.position)
             }
         }
-        try grow(place.hash, at: place.position, (place.family, place.number))
+        try grow(leaf.hash, at: leaf.position, (leaf.family, leaf.number))
     }
 
     private mutating func grow(
-        _ hash: [UInt8], at position: Int64, _ place: (family: FamilyID, number: Int64)
+        _ hash: [UInt8], at position: Int64, _ leaf: (family: FamilyID, number: Int64)
     ) throws(AuditFinding) {
         guard position == treeSize else {
             throw AuditFinding(
-                .outOfPlace(expected: treeSize), family: place.family, number: place.number, position: position)
+                .outOfPlace(expected: treeSize), family: leaf.family, number: leaf.number, position: position)
         }
         treeSize += 1
         var (level, node) = (0, hash)
@@ -268,25 +268,25 @@ public struct AuditLogVerifier {
         (newest, newestTime) = (checkpoint, checkpoint.time)
     }
 
-    private mutating func check(_ place: LogLeafPlace, _ size: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
+    private mutating func check(_ leaf: LogLeafPosition, _ size: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
         let finding = AuditFinding(
-            .badInclusion, family: place.family, number: place.number, position: place.position)
+            .badInclusion, family: leaf.family, number: leaf.number, position: leaf.position)
         guard let newest, newest.size == size,
-            MerkleProof.root(including: place.hash, at: place.position, size: size, path: path) == newest.root
+            MerkleProof.root(including: leaf.hash, at: leaf.position, size: size, path: path) == newest.root
         else { throw finding }
         // The Merkle log may have a leaf whose entry was pruned, but never the other way round.
-        guard let chain = chains[place.family], chain.lastPlaced == place.number else {
-            if place.number > chains[place.family]?.lastPlaced ?? 0 {
+        guard let chain = chains[leaf.family], chain.lastPlaced == leaf.number else {
+            if leaf.number > chains[leaf.family]?.lastPlaced ?? 0 {
                 throw AuditFinding(
-                    .missingEntry, family: place.family, number: (chains[place.family]?.lastPlaced ?? 0) + 1)
+                    .missingEntry, family: leaf.family, number: (chains[leaf.family]?.lastPlaced ?? 0) + 1)
             }
             throw finding
         }
         let head = chain.lastPlacedHash
-        guard LogLeaf(family: place.family, number: place.number, entryHash: head).hash == place.hash else {
-            throw AuditFinding(.leafDiffers, family: place.family, number: place.number, position: place.position)
+        guard LogLeaf(family: leaf.family, number: leaf.number, entryHash: head).hash == leaf.hash else {
+            throw AuditFinding(.leafDiffers, family: leaf.family, number: leaf.number, position: leaf.position)
         }
-        provenFamilies.insert(place.family)
+        provenFamilies.insert(leaf.family)
     }
 
     private var provenFamilies: Set<FamilyID> = []

@@ -8,12 +8,12 @@ public enum ExportRecord: Sendable {
     /// The same, with everything computed that depends on the entry alone.
     case prepared(PreparedEntry)
     /// A position of the log whose entry is not in the export.
-    case leaf(LogLeafPlace)
+    case leaf(LogLeafPosition)
     /// A stored root of a perfect subtree.
     case node(level: Int, position: Int64, hash: [UInt8])
     case checkpoint(SignedNote)
     /// Proves that a family's newest sequenced entry is in the log of that size.
-    case inclusion(LogLeafPlace, size: Int64, path: [[UInt8]])
+    case inclusion(LogLeafPosition, size: Int64, path: [[UInt8]])
     /// Proves that the log of the new size extends that of the old one.
     case consistency(old: Int64, new: Int64, path: [[UInt8]])
     /// The family's clock when the last of its entries was read.
@@ -47,7 +47,7 @@ public enum ExportRecord: Sendable {
 }
 
 /// A position in the log, and the entry it belongs to.
-public struct LogLeafPlace: Hashable, Sendable {
+public struct LogLeafPosition: Hashable, Sendable {
     public var position: Int64
     public var family: FamilyID
     public var number: Int64

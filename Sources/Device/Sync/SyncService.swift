@@ -109,12 +109,12 @@ public struct SyncService {
         var refetches = 0
         for _ in 0..<Self.mostPages {
             try Task.checkCancellation()
-            let place = try place(family)
-            let page = try await source.page(place.query(family))
+            let position = try position(family)
+            let page = try await source.page(position.query(family))
             try await log.follow(page.checkpoint)
             guard
                 try cache.apply(
-                    page, of: family, askedFrom: place, at: now(), clockAhead: await source.clockAhead)
+                    page, of: family, askedFrom: position, at: now(), clockAhead: await source.clockAhead)
             else { continue }
             summary.pages += 1
             summary.rows += page.rowCount
@@ -125,12 +125,12 @@ public struct SyncService {
             // The server may not reject a position twice that it gave out a moment ago.
             refetches += page.mustRefetch ? 1 : 0
             guard refetches <= 2 else { throw SyncFault.noProgress }
-            guard try self.place(family) != place else { throw SyncFault.noProgress }
+            guard try self.position(family) != position else { throw SyncFault.noProgress }
         }
         throw SyncFault.noProgress
     }
 
-    private func place(_ family: FamilyID) throws -> FeedPlace {
+    private func position(_ family: FamilyID) throws -> FeedPosition {
         let cachedFamily = try cache.cachedFamily(family)
         return switch mode {
         case .cursor: .cursor(cachedFamily?.cursor)
@@ -147,7 +147,7 @@ public enum SyncFault: Error, Hashable, Sendable {
     case unanswered
 }
 
-extension FeedPlace {
+extension FeedPosition {
     fileprivate func query(_ family: FamilyID) -> SyncQuery {
         switch self {
         // Without a cursor the feed would use the older contract; an invented one begins at the beginning.

@@ -5,7 +5,7 @@ import SQL
 import SQLite
 
 /// The position in a feed that a page was requested from, in the terms of either contract.
-public enum FeedPlace: Hashable, Sendable {
+public enum FeedPosition: Hashable, Sendable {
     /// After a cursor; nil for the beginning.
     case cursor(String?)
     /// From a `server_time` on; nil for the beginning.
@@ -21,14 +21,14 @@ extension EventCache {
     /// - Returns: false when another process has moved the cache to a different position; nothing is changed then.
     /// - Parameter clockAhead: how far this device's clock is ahead of the server's, if the answer had a date.
     public func apply(
-        _ page: SyncResponse, of family: FamilyID, askedFrom place: FeedPlace, at now: Timestamp,
+        _ page: SyncResponse, of family: FamilyID, askedFrom position: FeedPosition, at now: Timestamp,
         clockAhead: Timestamp.Span? = nil
     ) throws -> Bool {
         try database.transaction {
             try database.run("INSERT INTO families (id) VALUES (\(family)) ON CONFLICT DO NOTHING")
             guard let cachedFamily = try cachedFamily(family) else { throw SQLiteError.unexpectedShape("a family") }
-            guard cachedFamily.isAt(place) else { return false }
-            let begins = page.mustRefetch || place == .cursor(nil)
+            guard cachedFamily.isAt(position) else { return false }
+            let begins = page.mustRefetch || position == .cursor(nil)
             let generation = cachedFamily.generation + (begins ? 1 : 0)
             var writer = RowWriter(
                 database: database, seal: seal, family: cachedFamily.key, generation: generation, now: now)
@@ -53,8 +53,8 @@ extension EventCache {
 }
 
 extension CachedFamily {
-    fileprivate func isAt(_ place: FeedPlace) -> Bool {
-        switch place {
+    fileprivate func isAt(_ position: FeedPosition) -> Bool {
+        switch position {
         case .cursor(let cursor): cursor == self.cursor
         case .since(let since): since == self.since
         }

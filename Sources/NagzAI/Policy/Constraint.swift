@@ -128,8 +128,8 @@ extension ConstraintField {
                 return "must have at most \(ConstraintLimit.valueLength) characters"
             }
             guard comparison == .contains || comparison == .notContains else { return nil }
-            let isSound = !ConstraintCondition.alternatives(of: value).contains(where: \.isEmpty)
-            return isSound ? nil : "must not have an empty alternative"
+            return ConstraintCondition.alternatives(of: value).contains(where: \.isEmpty)
+                ? "must not have an empty alternative" : nil
         case .tokenCount:
             return tokens(value) == nil ? "must be a number from 0 to 10000000" : nil
         case .intent: return QuestionIntent(rawValue: value) == nil ? "is not an intent" : nil

@@ -56,7 +56,7 @@ struct GuardianAuditTests {
                         shortPages += 1
                         #expect(own.contains(searched), "\(query)")
                     }
-                    if let place = try AuditCursor.place(page.nextCursor, in: family.id) {
+                    if let place = try AuditCursor.parsed(page.nextCursor, in: family.id) {
                         #expect(own.contains(place.at), "\(query)")
                     }
                     query.cursor = page.nextCursor

@@ -155,7 +155,7 @@ struct QuietFamiliesTests {
                             LogStatements.newestCheckpoint, LogStatements.size,
                             LogStatements.pending(from: .outside, page: Sequencer.Pace().page),
                             LogStatements.nextPage(from: .outside, page: Sequencer.Pace().page),
-                            LogStatements.settle(quietSince: now),
+                            LogStatements.markSequenced(quietSince: now),
                         ] { _ = try await planned.query(statement) }
                         return planned.plans.map(\.pages)
                     }

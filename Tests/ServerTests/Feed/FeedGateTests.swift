@@ -166,19 +166,19 @@ struct FeedGateTests {
             let unchanged = try await poll(answer.cursor)
             #expect(unchanged.count == 0 && !unchanged.mustRefetch && unchanged.cursor == answer.cursor)
             func changed(
-                family: FamilyID? = nil, epoch: Int64? = nil, place: Timestamp? = nil,
+                family: FamilyID? = nil, epoch: Int64? = nil, position: Timestamp? = nil,
                 visibility: FeedVisibility? = nil,
                 handedOut: Timestamp? = nil
             ) -> String {
                 Cursor(
-                    family: family ?? good.family, epoch: epoch ?? good.epoch, place: place ?? good.place,
+                    family: family ?? good.family, epoch: epoch ?? good.epoch, position: position ?? good.position,
                     visibility: visibility ?? good.visibility, handedOut: handedOut ?? server.clock.now()
                 ).text
             }
             let foreign = [
-                changed(family: home.otherFamilyID), changed(epoch: 2), changed(place: good.place + .seconds(1)),
-                changed(place: Timestamp(microseconds: .max)), changed(place: Timestamp(microseconds: .min)),
-                changed(place: good.place - .seconds(1), handedOut: since - .days(40)),
+                changed(family: home.otherFamilyID), changed(epoch: 2), changed(position: good.position + .seconds(1)),
+                changed(position: Timestamp(microseconds: .max)), changed(position: Timestamp(microseconds: .min)),
+                changed(position: good.position - .seconds(1), handedOut: since - .days(40)),
                 changed(visibility: FeedVisibility(rawValue: 0)), changed(visibility: FeedVisibility(rawValue: 255)),
                 changed(visibility: FeedVisibility(rawValue: -1)), "",
                 "?",
@@ -188,8 +188,9 @@ struct FeedGateTests {
                 let answer = try await poll(cursor)
                 #expect(answer.mustRefetch && answer.nags.count == 2, "\(cursor)")
             }
-            #expect(try await poll(changed(place: good.place - .seconds(1))).nags.count == 1, "a place passed by")
-            let past = try await poll(changed(place: since - .days(40)))
+            #expect(
+                try await poll(changed(position: good.position - .seconds(1))).nags.count == 1, "a position passed by")
+            let past = try await poll(changed(position: since - .days(40)))
             #expect(!past.mustRefetch && past.nags.count == 2, "a page of a long past, asked for today")
             #expect(try await FeedEpoch.begin(databaseURL: TestLogin.owner.url(server.database.url)) == 2)
             let restored = try await poll(answer.cursor)

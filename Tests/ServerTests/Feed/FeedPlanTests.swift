@@ -35,14 +35,14 @@ struct FeedPlanTests {
             let caller = try VerifiedTokens(server.tokens).caller(server.token(family.participant), server.context)
             let now = server.clock.now()
             let epoch = Cursor(
-                family: family.id, epoch: 1, place: now - .days(45), visibility: FeedVisibility(rawValue: 6),
+                family: family.id, epoch: 1, position: now - .days(45), visibility: FeedVisibility(rawValue: 6),
                 handedOut: now)
             let check = Access().sessionCheck(caller)
             let starts: [FeedStart] = [.beginning, .second((now - .days(45)).seconds), .after(epoch)]
             // A `since` that was handed to the session.
             try await server.sql(
                 SyncStatements.grant(
-                    GrantedPlace(second: (now - .days(45)).seconds, visibility: FeedVisibility(rawValue: 6)),
+                    GrantedPosition(second: (now - .days(45)).seconds, visibility: FeedVisibility(rawValue: 6)),
                     to: family.participant.session, in: family.id))
             let found = try await server.database.run { database in
                 try await database.transaction { transaction in

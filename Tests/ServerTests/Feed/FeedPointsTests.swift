@@ -193,7 +193,7 @@ struct FeedPointsTests {
     func numbers() {
         let second: Int64 = 1_773_154_800
         func number(_ kinds: Int64, since: Int64) -> Int64 {
-            GrantedPlace(second: second, visibility: FeedVisibility(rawValue: kinds + since * 8)).number
+            GrantedPosition(second: second, visibility: FeedVisibility(rawValue: kinds + since * 8)).number
         }
         #expect(number(7, since: 0) == second * 8 + 7)
         let numbers = [number(7, since: 1), number(7, since: 2), number(6, since: 2), number(7, since: 4_194_303)]

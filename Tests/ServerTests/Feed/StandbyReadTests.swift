@@ -109,10 +109,10 @@ struct StandbyReadTests {
     @Test("from the beginning or from longer ago than an hour a page may be long")
     func length() throws {
         let now = ManualClock.start
-        func cursor(_ place: Timestamp) -> FeedStart {
+        func cursor(_ position: Timestamp) -> FeedStart {
             .after(
                 Cursor(
-                    family: FamilyID(high: 1, low: 1), epoch: 1, place: place,
+                    family: FamilyID(high: 1, low: 1), epoch: 1, position: position,
                     visibility: FeedVisibility(rawValue: 7), handedOut: now))
         }
         #expect(FeedStart.beginning.mayBeLong(at: now))

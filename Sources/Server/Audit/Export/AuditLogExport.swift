@@ -81,14 +81,14 @@ struct AuditLogExport {
         if let clock { try await give([clock]) }
         guard let note else { return (count, clock == nil ? 0 : 1) }
         var lines = [AuditExportLine.checkpoint(note: note)]
-        if let row = try await queries.query(ExportStatements.newestPlace(of: family, size: size)).first {
+        if let row = try await queries.query(ExportStatements.newestLeaf(of: family, size: size)).first {
             let position: Int64 = try row["position"]
             let number: Int64 = try row["n"]
             // Where a hash is missing the path does not lead to the root: the verifier reports that.
             let path = try await reader.inclusion(of: family, number, size: size) ?? []
-            let place = AuditExportLine.LeafPosition(
+            let leaf = AuditExportLine.LeafPosition(
                 position: Int(position), familyID: family, n: Int(number), hash: try HexDigest(column: try row["hash"]))
-            lines.append(.inclusion(place, size: Int(size), path: path.compactMap { HexDigest(bytes: $0) }))
+            lines.append(.inclusion(leaf, size: Int(size), path: path.compactMap { HexDigest(bytes: $0) }))
         }
         try await give(lines)
         return (count, clock == nil ? 0 : 1)
@@ -106,7 +106,7 @@ struct AuditLogExport {
     ) async throws -> Int {
         var (position, count, lastNoted) = (after, 0, max(after + 1, 0))
         while position < size - 1 {
-            let rows = try await queries.query(ExportStatements.places(after: position, size: size))
+            let rows = try await queries.query(ExportStatements.leaves(after: position, size: size))
             guard rows.count > 0 else { break }
             let first: Int64 = position + 1
             let end: Int64 = try rows[rows.count - 1]["position"] + 1
@@ -116,15 +116,17 @@ struct AuditLogExport {
             var lines: [AuditExportLine] = []
             for index in 0..<rows.count {
                 await slice.endOfLine(index)
-                let place: Int64 = try rows[index]["position"]
-                lines.append(try line(rows[index], at: place))
+                let leafPosition: Int64 = try rows[index]["position"]
+                lines.append(try line(rows[index], at: leafPosition))
                 if case .entry(let entry) = lines[lines.count - 1] {
                     count += 1
-                    lines += try differing(entry, rows[index], at: place)
+                    lines += try differing(entry, rows[index], at: leafPosition)
                 }
-                lines += nodes[place] ?? []
-                while nextNote < notes.count, case let noted:Int64 = try notes[nextNote]["size"], noted <= place + 1 {
-                    if noted == place + 1, noted - lastNoted >= Self.checkpointDistance, noted < size {
+                lines += nodes[leafPosition] ?? []
+                while nextNote < notes.count, case let noted:Int64 = try notes[nextNote]["size"],
+                    noted <= leafPosition + 1
+                {
+                    if noted == leafPosition + 1, noted - lastNoted >= Self.checkpointDistance, noted < size {
                         lines.append(.checkpoint(note: try notes[nextNote]["note"]))
                         lastNoted = noted
                     }

@@ -15,14 +15,14 @@ extension ExportRecord {
             guard let note = SignedNote(note) else { return nil }
             self = .prune(note)
         case .entry(let entry): self.init(entry)
-        case .leaf(let place): self = .leaf(LogLeafPlace(place))
+        case .leaf(let leaf): self = .leaf(LogLeafPosition(leaf))
         case .node(let level, let position, let hash):
             self = .node(level: level, position: Int64(position), hash: hash.bytes)
         case .checkpoint(let note):
             guard let note = SignedNote(note) else { return nil }
             self = .checkpoint(note)
-        case .inclusion(let place, let size, let path):
-            self = .inclusion(LogLeafPlace(place), size: Int64(size), path: path.map(\.bytes))
+        case .inclusion(let leaf, let size, let path):
+            self = .inclusion(LogLeafPosition(leaf), size: Int64(size), path: path.map(\.bytes))
         case .consistency(let proof):
             self = .consistency(old: Int64(proof.old), new: Int64(proof.new), path: proof.path.map(\.bytes))
         case .clock(let family, let n, let head): self = .clock(family, number: Int64(n), head: head.bytes)
@@ -51,9 +51,9 @@ extension ExportRecord {
     }
 }
 
-extension LogLeafPlace {
-    init(_ place: AuditExportLine.LeafPosition) {
+extension LogLeafPosition {
+    init(_ leaf: AuditExportLine.LeafPosition) {
         self.init(
-            position: Int64(place.position), family: place.familyID, number: Int64(place.n), hash: place.hash.bytes)
+            position: Int64(leaf.position), family: leaf.familyID, number: Int64(leaf.n), hash: leaf.hash.bytes)
     }
 }

@@ -34,7 +34,7 @@ enum ExportStatements {
     }
 
     /// The highest position of a family in the log of that size.
-    static func newestPlace(of family: FamilyID, size: Int64) -> SQL {
+    static func newestLeaf(of family: FamilyID, size: Int64) -> SQL {
         """
         SELECT position, n, hash FROM audit_leaf WHERE family_id = \(family) AND position < \(size)
         ORDER BY n DESC LIMIT 1
@@ -42,7 +42,7 @@ enum ExportStatements {
     }
 
     /// Positions of the log after one of them, with their entries where they exist.
-    static func places(after position: Int64, size: Int64) -> SQL {
+    static func leaves(after position: Int64, size: Int64) -> SQL {
         """
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
         FROM (SELECT * FROM audit_leaf WHERE position > \(position) AND position < \(size)

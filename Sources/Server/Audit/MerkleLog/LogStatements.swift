@@ -43,7 +43,7 @@ enum LogStatements {
     ///
     /// It locks their rows, so that none of their writes is running. Rows that a write has locked are skipped, and read
     /// again where one has just ended. Not synced to disk: a mark that comes back is cleared again.
-    static func settle(quietSince moment: Timestamp) -> SQL {
+    static func markSequenced(quietSince moment: Timestamp) -> SQL {
         """
         WITH done AS (
             SELECT c.family_id, c.seq FROM family_clock c

@@ -106,7 +106,7 @@ final class Sequencer: PeriodicJob {
         try reach(.committed)
         if let next = outcome.nextFamily {
             nextFamily = next
-            _ = try await database.query(LogStatements.settle(quietSince: now - pace.quiet))
+            _ = try await database.query(LogStatements.markSequenced(quietSince: now - pace.quiet))
         }
         if let newest = outcome.newest { try await memory.remember(newest.note, newest.checkpoint) }
         head.update { snapshot in

@@ -260,7 +260,7 @@ package final class Mediator {
         }
         let recorded: RecordedAnswer<Response>
         do throws(ExecutionRefusal) {
-            recorded = try answer(
+            recorded = try recordedAnswer(
                 operation, question, facts, attempt, permit, reply, tokens, isDrafted: drafting != nil)
         } catch {
             return attempt.refuse(error)
@@ -272,7 +272,7 @@ package final class Mediator {
     /// Applies the operation's rule, has the model's words if there are any, and builds the act that records it. Not
     /// inlined, or what it works with would be in the frame of every question.
     @inline(never)
-    private func answer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
+    private func recordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ reply: ModelReply?, _ tokens: [SQL], isDrafted: Bool
     ) throws(ExecutionRefusal) -> RecordedAnswer<Response> {
@@ -356,24 +356,5 @@ package final class Mediator {
             basis: countsOnce ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
             actor: SystemActor.mediator, subject: attempt.subject, resource: attempt.nag?.retyped(), details: details,
             canMerge: tokens.isEmpty, statements: statements + tokens)
-    }
-}
-
-/// An answer, and the act that records it in the feed as `event`.
-final class RecordedAnswer<Response: WireInput & WireMembers & Hashable> {
-    var answer: AIAnswer<Response>
-    let event: EventID
-    let author: Authorship
-    let report: ExecutionReport
-    var act: Act
-
-    init(
-        _ answer: AIAnswer<Response>, _ event: EventID, by author: Authorship, _ report: ExecutionReport, _ act: Act
-    ) {
-        self.answer = answer
-        self.event = event
-        self.author = author
-        self.report = report
-        self.act = act
     }
 }

@@ -16,7 +16,7 @@ package final class AuditEvents {
         let query = call.parameters
         let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.listAuditEvents.operation, details: query.details)
-        let before = try AuditCursor.place(query.cursor, in: reader.family)
+        let before = try AuditCursor.parsed(query.cursor, in: reader.family)
         guard let filter = try await services.auditFilter(query, for: reader) else {
             return AuditPage(items: [], nextCursor: nil)
         }

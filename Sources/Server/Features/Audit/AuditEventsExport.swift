@@ -28,10 +28,10 @@ final class AuditEventsExport {
                 defer { withExtendedLifetime(export) {} }
                 if format == .csv { try await body.write(AuditCSV.header) }
                 guard let filter else { return }
-                var place: AuditCursor?
+                var cursor: AuditCursor?
                 repeat {
                     let found = try await AuditScan(
-                        filter: filter, family: reader.family, before: place, limit: Self.pageSize,
+                        filter: filter, family: reader.family, before: cursor, limit: Self.pageSize,
                         staysInFamily: !reader.isAdmin
                     ).run(services.database)
                     try await services.requireReader(reader, caller)
@@ -46,8 +46,8 @@ final class AuditEventsExport {
                         }
                     }
                     if !lines.isEmpty { try await body.write(lines) }
-                    place = found.next
-                } while place != nil
+                    cursor = found.next
+                } while cursor != nil
             })
     }
 }

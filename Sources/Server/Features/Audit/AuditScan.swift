@@ -116,9 +116,9 @@ struct AuditSpan {
     var numberBelow: SQL {
         guard let family else { return "0::bigint" }
         switch before {
-        case let place? where place.before > 0:
+        case let cursor? where cursor.before > 0:
             return isToGiven
-                ? "least(\(place.before), (SELECT audit_number_at(\(family), \(below))))" : "\(place.before)"
+                ? "least(\(cursor.before), (SELECT audit_number_at(\(family), \(below))))" : "\(cursor.before)"
         case nil where !isToGiven: return "9223372036854775807::bigint"
         default: return "(SELECT audit_number_at(\(family), \(below)))"
         }

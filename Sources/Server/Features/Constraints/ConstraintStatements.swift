@@ -53,7 +53,7 @@ enum ConstraintStatements {
     }
 
     /// `id`, `priority`, `is_own` and the number of `texts` to look for of the constraints that the person sees.
-    static func places(of user: UserID, in family: FamilyID) -> SQL {
+    static func positions(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT c.id, c.priority, c.owner_id IS NOT NULL AS is_own, (
             SELECT coalesce(sum(1 + length(x->>'value') - length(replace(x->>'value', '|', ''))), 0)::integer

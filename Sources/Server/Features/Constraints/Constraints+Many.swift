@@ -13,9 +13,9 @@ extension Constraints {
         let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            let places = try await ConstraintPlaces(of: member, queries)
+            let positions = try await ConstraintPositions(of: member, queries)
             let scopes = try ids.map { id throws(APIError) -> ConstraintScope in
-                guard let scope = places.scope(of: id) else { throw APIError(.notFound, Self.missing) }
+                guard let scope = positions.scope(of: id) else { throw APIError(.notFound, Self.missing) }
                 return scope
             }
             if let denial = Self.denial(of: scopes, by: member) {
@@ -24,9 +24,9 @@ extension Constraints {
             guard let scope = scopes.first, Set(scopes).count == 1 else {
                 throw APIError(.validationFailed, "ids must be of one scope.", field: "ids")
             }
-            var after = places
+            var after = positions
             after[scope].reorder(ids)
-            let moves = after.moved(since: places)
+            let moves = after.moved(since: positions)
             guard !moves.isEmpty else { return .answer(ConstraintMoves(reordered: [])) }
             return .perform(
                 try await act(
@@ -48,19 +48,19 @@ extension Constraints {
             if let denial = Self.denial(of: scopes, by: member) {
                 return .denied(.aiConstraintChangeDenied, to: member, denial)
             }
-            let places = try await ConstraintPlaces(of: member, queries)
+            let positions = try await ConstraintPositions(of: member, queries)
             for scope in ConstraintScope.allCases {
-                let count = places[scope].count + scopes.count { $0 == scope }
+                let count = positions[scope].count + scopes.count { $0 == scope }
                 guard count <= ConstraintLimit.constraintsPerScope else { return Self.full(member) }
             }
-            var (after, added) = (places, [] as [ConstraintResponse])
+            var (after, added) = (positions, [] as [ConstraintResponse])
             for (index, terms) in call.body.constraints.enumerated() {
                 let constraint = try made(terms, by: member, at: call.now)
                 try after.insert(constraint, path: "constraints[\(index)].")
                 added.append(constraint)
             }
             for index in added.indices { added[index].terms.priority = after.priority(of: added[index]) }
-            let moves = after.moved(since: places)
+            let moves = after.moved(since: positions)
             let answer = ConstraintImport(isDryRun: isDryRun, imported: added.count, reordered: moves)
             guard !isDryRun, !added.isEmpty else { return .answer(answer) }
             var details: AuditBody = ["count": "\(added.count)", "moved": moves.auditText]

@@ -78,12 +78,12 @@ final class Constraints {
             if let denial = Self.denial(of: [terms.scope], by: member) {
                 return .denied(.aiConstraintChangeDenied, to: member, denial)
             }
-            let places = try await ConstraintPlaces(of: member, queries)
-            guard places[terms.scope].count < ConstraintLimit.constraintsPerScope else { return Self.full(member) }
+            let positions = try await ConstraintPositions(of: member, queries)
+            guard positions[terms.scope].count < ConstraintLimit.constraintsPerScope else { return Self.full(member) }
             let constraint = try made(terms, by: member, at: call.now)
-            var after = places
+            var after = positions
             try after.insert(constraint)
-            let moves = after.moved(since: places)
+            let moves = after.moved(since: positions)
             var details = constraint.auditNote.details
             details["moved"] = moves.auditText
             return .perform(
@@ -101,15 +101,15 @@ final class Constraints {
             guard terms != constraint.terms else {
                 return .answer(ConstraintChange(constraint: constraint, reordered: []))
             }
-            let places = try await ConstraintPlaces(of: member, queries)
-            var after = places
+            let positions = try await ConstraintPositions(of: member, queries)
+            var after = positions
             var changed = constraint
             changed.terms = terms
             changed.updatedAt = call.now
             changed.plainText = try terms.plainText
             after.remove(changed)
             try after.insert(changed)
-            let moves = after.moved(since: places).filter { $0.id != changed.id }
+            let moves = after.moved(since: positions).filter { $0.id != changed.id }
             var details = changed.auditNote.details
             details["moved"] = moves.auditText
             return .perform(

@@ -204,7 +204,7 @@ extension Drafts {
         _ step: DraftStep, _ progress: DraftProgress, _ version: Int?, at now: Timestamp
     ) throws(APIError) -> Bool {
         switch progress.verdict(on: step, of: version, at: now) {
-        case .proceed: return false
+        case .allowed: return false
         case .isDone: return true
         case .missing(let step):
             throw APIError(.conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")

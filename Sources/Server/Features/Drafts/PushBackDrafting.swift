@@ -4,7 +4,7 @@ import Domain
 import NagzAI
 import Postgres
 
-/// Makes a draft of a push-back that was evaluated, for its asker to send: one act with the evaluation.
+/// Makes a draft of a push-back that was evaluated, for its requester to send: one act with the evaluation.
 ///
 /// The evaluation counts as a push-back; the draft cites it, so that sending the draft does not count another.
 package struct PushBackDrafting {

@@ -32,10 +32,10 @@ enum ExecutionStatements {
     /// more behind it: then `is_last` is true.
     /// - Parameter user: whose; nil for everybody's.
     static func scan(
-        _ filter: ExecutionFilter, of user: UserID?, below place: ExecutionPlace?, depth: Int, limit: Int
+        _ filter: ExecutionFilter, of user: UserID?, below position: ExecutionPosition?, depth: Int, limit: Int
     ) -> SQL {
         let person: SQL = user.map { "AND m.user_id = \($0)" } ?? ""
-        let below: SQL = place.map { "AND (e.created_at, e.id) < (\($0.at), \($0.id))" } ?? ""
+        let below: SQL = position.map { "AND (e.created_at, e.id) < (\($0.at), \($0.id))" } ?? ""
         let since: SQL = filter.since.map { "AND e.created_at >= \($0)" } ?? ""
         let until: SQL = filter.until.map { "AND e.created_at < \($0)" } ?? ""
         return """

@@ -9,7 +9,7 @@ import Reactor
 import SQL
 
 /// A position in the history: the next page begins below it.
-struct ExecutionPlace: Hashable {
+struct ExecutionPosition: Hashable {
     let at: Timestamp
     let id: ExecutionID
 
@@ -49,7 +49,7 @@ extension Executions {
         let query = call.parameters
         let person = try await readable(query.filter.userID, in: query.filter.familyID, caller)
         let (items, next) = try await page(
-            query.filter, of: person, below: ExecutionPlace(cursor: query.cursor), limit: query.limit)
+            query.filter, of: person, below: ExecutionPosition(cursor: query.cursor), limit: query.limit)
         return ExecutionPage(items: items.map { $0.seen(by: caller.userID) }, nextCursor: next?.cursor)
     }
 
@@ -75,16 +75,16 @@ extension Executions {
             body: .stream { body in
                 defer { withExtendedLifetime(export) {} }
                 let executions = work.value
-                var place: ExecutionPlace?
+                var position: ExecutionPosition?
                 repeat {
                     let now = executions.services.clock.now()
                     _ = try await executions.readable(filter.userID, in: filter.familyID, caller.at(now))
-                    let (items, next) = try await executions.page(filter, of: person, below: place, limit: 200)
+                    let (items, next) = try await executions.page(filter, of: person, below: position, limit: 200)
                     var lines: [UInt8] = []
                     for item in items { lines += item.seen(by: caller.userID).jsonBytes + [UInt8(ascii: "\n")] }
                     if !lines.isEmpty { try await body.write(lines) }
-                    place = next
-                } while place != nil
+                    position = next
+                } while position != nil
             })
     }
 
@@ -99,18 +99,20 @@ extension Executions {
     }
 
     private func page(
-        _ filter: ExecutionFilter, of user: UserID?, below place: ExecutionPlace?, limit: Int
-    ) async throws -> (items: [ExecutionRecord], next: ExecutionPlace?) {
+        _ filter: ExecutionFilter, of user: UserID?, below position: ExecutionPosition?, limit: Int
+    ) async throws -> (items: [ExecutionRecord], next: ExecutionPosition?) {
         let depth = ExecutionStatements.isSelective(filter) ? Self.scanDepth : limit + 1
         let rows = try await services.database.query(
-            ExecutionStatements.scan(filter, of: user, below: place, depth: depth, limit: limit))
+            ExecutionStatements.scan(filter, of: user, below: position, depth: depth, limit: limit))
         var items: [ExecutionRecord] = []
         for index in 0..<rows.count {
             let row = rows[index]
-            if items.count == limit { return (items, items.last.map { ExecutionPlace(at: $0.createdAt, id: $0.id) }) }
+            if items.count == limit {
+                return (items, items.last.map { ExecutionPosition(at: $0.createdAt, id: $0.id) })
+            }
             if try row["matches"] { items.append(try ExecutionRecord(row)) }
             if try row["is_last"] {
-                return (items, ExecutionPlace(at: try row["created_at"], id: try row["id"]))
+                return (items, ExecutionPosition(at: try row["created_at"], id: try row["id"]))
             }
         }
         return (items, nil)

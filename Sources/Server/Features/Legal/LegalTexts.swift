@@ -52,14 +52,14 @@ enum LegalTexts {
         taken back, with the times.
         - Nags: who asked whom for what, until when, and what became of it; notes and excuses that people wrote; \
         points, streaks and badges.
-        - An audit trail: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
+        - An audit log: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
         you by a pseudonym.
         - While you are signed in: your sessions. Logs of the server hold no message, name, address or password.
 
         Who sees it
         - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
         seen by their author, by the sender of the nag and by guardians.
-        - Reports, the family's history and its audit trail are for guardians.
+        - Reports, the family's history and its audit log are for guardians.
         - Nobody in another family sees any of it. It is not sold, and there is no advertising.
 
         The mediator
@@ -79,7 +79,7 @@ enum LegalTexts {
         - You can change your preferences, block people, and leave the family.
         - You can delete your account, and a guardian can delete that of a child. It ends at once.
         - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
-        the audit trail loose from them; its entries stay, without saying who it was.
+        the audit log loose from them; its entries stay, without saying who it was.
         """
 
     static let termsOfService = LegalDocument(

@@ -8,15 +8,15 @@ struct Cursor {
 
     let family: FamilyID
     let epoch: Int64
-    let place: Timestamp
+    let position: Timestamp
     let visibility: FeedVisibility
     /// Days since 1970. Not the day of the position: a full resync begins with positions long ago.
     let day: Int64
 
-    init(family: FamilyID, epoch: Int64, place: Timestamp, visibility: FeedVisibility, handedOut now: Timestamp) {
+    init(family: FamilyID, epoch: Int64, position: Timestamp, visibility: FeedVisibility, handedOut now: Timestamp) {
         self.family = family
         self.epoch = epoch
-        self.place = place
+        self.position = position
         self.visibility = visibility
         day = min(max(floorDivide(now.seconds, 86_400), 0), 65_535)
     }
@@ -27,15 +27,15 @@ struct Cursor {
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         family = FamilyID(high: word(0), low: word(1))
         epoch = Int64(bitPattern: word(2))
-        place = Timestamp(microseconds: Int64(bitPattern: word(3)))
+        position = Timestamp(microseconds: Int64(bitPattern: word(3)))
         visibility = FeedVisibility(rawValue: Int64(bitPattern: word(4)))
         day = Int64(bytes[40]) << 8 | Int64(bytes[41])
-        guard Self.times.contains(place), visibility.rawValue >= 0 else { return nil }
+        guard Self.times.contains(position), visibility.rawValue >= 0 else { return nil }
     }
 
     var text: String {
         var bytes = family.bytes
-        for word in [epoch, place.microseconds, visibility.rawValue] {
+        for word in [epoch, position.microseconds, visibility.rawValue] {
             for shift in stride(from: 56, through: 0, by: -8) {
                 bytes.append(UInt8(truncatingIfNeeded: word >> Int64(shift)))
             }

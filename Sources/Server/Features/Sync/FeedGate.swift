@@ -55,7 +55,7 @@ struct FeedGate {
     }
 
     /// Whether the session was given that position before.
-    func isGranted(_ grant: GrantedPlace) -> Bool {
+    func isGranted(_ grant: GrantedPosition) -> Bool {
         row.withBytes(Text.granted.column) { $0?.listsNumber(grant.number) ?? false }
     }
 }

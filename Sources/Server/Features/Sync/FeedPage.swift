@@ -23,7 +23,7 @@ struct FeedPage {
     static let entityBytes = 512 << 10
 
     /// The position that the session is given with this page.
-    let grant: GrantedPlace
+    let grant: GrantedPosition
     /// Whether the session was given that position before.
     let isGranted: Bool
     let json: [UInt8]
@@ -38,10 +38,10 @@ struct FeedPage {
         let parts = Self.entities(rows).map { Self.fit($0, rows) }
         var entities = parts.map(\.range)
         let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
-        var place = gate.clock
+        var position = gate.clock
         if let cut {
             // A page by cursor ends before the first stamp that it may not hold completely, so that no row comes twice.
-            place = Timestamp(microseconds: cut.microseconds - 1)
+            position = Timestamp(microseconds: cut.microseconds - 1)
             if !request.isLegacy {
                 entities = entities.map { range in
                     let last = range.lastIndex { rows[$0].timestamp(FeedColumns.stamp) < cut }
@@ -50,14 +50,15 @@ struct FeedPage {
             }
         }
         let serverTime = (cut ?? gate.clock).flooredToMillisecond
-        grant = GrantedPlace(second: serverTime.seconds, visibility: gate.visibility)
+        grant = GrantedPosition(second: serverTime.seconds, visibility: gate.visibility)
         isGranted = gate.isGranted(grant)
         let mustRefetch = request.isForeign || (!request.isLegacy && !gate.isKnown)
         // Facts are of the newest moment, so only the page that reaches it carries them.
         let facts = cut == nil ? try DeviceFacts.facts(page.rest, Self.rowsAfterEntities(page.rest)) : nil
         json = Self.write(
             page, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
-            Cursor(family: family, epoch: gate.epoch, place: place, visibility: gate.visibility, handedOut: now).text,
+            Cursor(family: family, epoch: gate.epoch, position: position, visibility: gate.visibility, handedOut: now)
+                .text,
             checkpoint)
     }
 

@@ -69,7 +69,7 @@ enum SyncStatements {
                               ELSE 8 * (1 + \(newestConsent)) END AS visibility
                 FROM (SELECT *, points_of IS NULL OR user_id = ANY(points_of) AS sees_points FROM reader) r
             ), placed AS MATERIALIZED (
-                SELECT *, CASE WHEN \(condition) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start,
+                SELECT *, CASE WHEN \(condition) THEN \(start.position) ELSE '-infinity'::timestamptz END AS start,
                        \(condition) AS is_known
                 FROM visible_to_caller
             ), gate AS MATERIALIZED (
@@ -175,12 +175,12 @@ enum SyncStatements {
     /// Stores a position for a session, so that the session may come back with it.
     ///
     /// Not synced to disk: losing it costs the client one full page, never a change.
-    static func grant(_ place: GrantedPlace, to session: SessionID, in family: FamilyID) -> SQL {
+    static func grant(_ position: GrantedPosition, to session: SessionID, in family: FamilyID) -> SQL {
         """
         INSERT INTO sync_grants AS g (session_id, family_id, places)
-        SELECT \(session), \(family), ARRAY[\(place.number)]
+        SELECT \(session), \(family), ARRAY[\(position.number)]
         FROM set_config('synchronous_commit', 'off', true)
-        ON CONFLICT (session_id, family_id) DO UPDATE SET places = (ARRAY[\(place.number)] || g.places)[1:16]
+        ON CONFLICT (session_id, family_id) DO UPDATE SET places = (ARRAY[\(position.number)] || g.places)[1:16]
         """
     }
 }
@@ -201,7 +201,7 @@ struct FeedVisibility: Hashable {
 /// A time that a session was given as `server_time`, and what it could see then.
 ///
 /// A position is valid only for the same visibility: a reader who saw less was not sent rows that lie before it.
-struct GrantedPlace {
+struct GrantedPosition {
     let second: Int64
     let visibility: FeedVisibility
 
@@ -234,12 +234,12 @@ enum FeedStart {
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning, .valid: "true"
-        case .second(let second): "granted @> ARRAY[\(GrantedPlace.number(second: second))]"
+        case .second(let second): "granted @> ARRAY[\(GrantedPosition.number(second: second))]"
         case .after(let cursor):
             """
-            (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND (visibility & 7) & \(cursor.visibility.kinds) = visibility & 7
+            (epoch = \(cursor.epoch) AND ts >= \(cursor.position) AND (visibility & 7) & \(cursor.visibility.kinds) = visibility & 7
              AND (visibility & 4 = 0 OR \(cursor.visibility.pointsSince) = 0 OR visibility >> 3 BETWEEN 1 AND \(cursor.visibility.pointsSince))
-             AND (ts = \(cursor.place) OR \(cursor.isRecent(at: now))))
+             AND (ts = \(cursor.position) OR \(cursor.isRecent(at: now))))
             """
         }
     }
@@ -249,12 +249,12 @@ enum FeedStart {
         switch self {
         case .beginning: nil
         case .second(let second): Timestamp(seconds: second)
-        case .after(let cursor): Timestamp(microseconds: cursor.place.microseconds + 1)
+        case .after(let cursor): Timestamp(microseconds: cursor.position.microseconds + 1)
         case .valid(let stamp): stamp
         }
     }
 
-    fileprivate var place: SQL { stamp.map { "\($0)" } ?? "'-infinity'::timestamptz" }
+    fileprivate var position: SQL { stamp.map { "\($0)" } ?? "'-infinity'::timestamptz" }
 
     /// Whether a page may have many rows: from the beginning, or from longer ago than a client of an active family comes.
     func mayBeLong(at now: Timestamp) -> Bool { stamp.map { $0 < now - .hours(1) } ?? true }

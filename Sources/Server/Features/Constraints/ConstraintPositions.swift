@@ -4,13 +4,13 @@ import NagzAI
 import Postgres
 
 /// The priorities of a family's constraints and of one person's own, and how many texts they look for.
-struct ConstraintPlaces {
+struct ConstraintPositions {
     private var orders: [ConstraintScope: ConstraintOrder]
     private var texts: [ConstraintScope: [ConstraintID: Int]] = [:]
 
     /// MUST be read on the basis of the act that changes them, so that nobody else changes them meanwhile.
     init(of member: Member, _ queries: any Queries) async throws {
-        let rows = try await queries.query(ConstraintStatements.places(of: member.userID, in: member.familyID))
+        let rows = try await queries.query(ConstraintStatements.positions(of: member.userID, in: member.familyID))
         var ids: [ConstraintScope: [Int: ConstraintID]] = [:]
         for index in 0..<rows.count {
             let row = rows[index]
@@ -60,7 +60,7 @@ struct ConstraintPlaces {
     }
 
     /// The earlier constraints that have another priority now.
-    func moved(since earlier: ConstraintPlaces) -> [ConstraintMove] {
+    func moved(since earlier: ConstraintPositions) -> [ConstraintMove] {
         ConstraintScope.allCases.flatMap { scope in
             self[scope].moved(since: earlier[scope]).map { ConstraintMove(id: $0.id, priority: $0.priority) }
         }
