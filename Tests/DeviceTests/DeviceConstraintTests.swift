@@ -176,11 +176,11 @@ struct DeviceConstraintTests {
             func choose(_ mode: AIMode = .heuristic, _ level: PrivacyLevel = .auto) throws {
                 var facts = facts()
                 facts.choices = AIChoices(mode: mode, privacyLevel: level, tokenThreshold: 4_096)
-                let place = FeedPosition.cursor(syncs == 0 ? "a" : "a\(syncs)")
+                let position = FeedPosition.cursor(syncs == 0 ? "a" : "a\(syncs)")
                 syncs += 1
                 #expect(
                     try bench.cache.apply(
-                        page(cursor: "a\(syncs)", facts: facts), of: homeFamily, askedFrom: place, at: bench.now))
+                        page(cursor: "a\(syncs)", facts: facts), of: homeFamily, askedFrom: position, at: bench.now))
                 #expect(try bench.cache.choices(of: homeFamily) == facts.choices)
             }
             #expect(try bench.cache.choices(of: homeFamily) == .standard)

@@ -30,10 +30,10 @@ struct EqualityTests {
     private func compare(
         _ history: FamilyHistory, _ reader: FamilyHistory.Member, _ cache: EventCache, _ zones: ZoneTable
     ) async throws -> Int {
-        var place = FeedPosition.cursor(nil)
+        var position = FeedPosition.cursor(nil)
         for page in history.pages(for: reader.id, rowsPerPage: 40) {
-            #expect(try cache.apply(page, of: history.family, askedFrom: place, at: history.now))
-            place = .cursor(page.cursor)
+            #expect(try cache.apply(page, of: history.family, askedFrom: position, at: history.now))
+            position = .cursor(page.cursor)
         }
         let heuristics = try Self.heuristics.get()
         let now = history.now
@@ -127,10 +127,10 @@ struct EqualityTests {
             var history = FamilyHistory.random(
                 seed: 5, family: Self.family, members: Self.members(&dice), nagCount: 60, endingAt: start)
             let reader = history.members[1]
-            var place = FeedPosition.cursor(nil)
+            var position = FeedPosition.cursor(nil)
             for page in history.pages(for: reader.id, rowsPerPage: 40) {
-                _ = try cache.apply(page, of: history.family, askedFrom: place, at: history.now)
-                place = .cursor(page.cursor)
+                _ = try cache.apply(page, of: history.family, askedFrom: position, at: history.now)
+                position = .cursor(page.cursor)
             }
             let nag = try #require(history.nags.first { $0.status == .open })
             for _ in 0..<3 {

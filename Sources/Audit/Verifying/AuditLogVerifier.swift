@@ -147,10 +147,10 @@ public struct AuditLogVerifier {
 
     private mutating func check(prune note: SignedNote) throws(AuditFinding) {
         guard let prune = Prune(text: note.text) else { throw AuditFinding(.badPrune) }
-        let fault = AuditFinding(.badPrune, family: prune.family, number: prune.cut)
+        let finding = AuditFinding(.badPrune, family: prune.family, number: prune.cut)
         guard trusted.haveSigned(note), prune.origin == header?.origin, entries == 0
         else {
-            throw fault
+            throw finding
         }
         guard prune.time - prune.lastTime >= policy.retention else {
             throw AuditFinding(.tooEarlyPruned, family: prune.family, number: prune.cut)

@@ -56,8 +56,8 @@ struct GuardianAuditTests {
                         shortPages += 1
                         #expect(own.contains(searched), "\(query)")
                     }
-                    if let place = try AuditCursor.parsed(page.nextCursor, in: family.id) {
-                        #expect(own.contains(place.at), "\(query)")
+                    if let cursor = try AuditCursor.parsed(page.nextCursor, in: family.id) {
+                        #expect(own.contains(cursor.at), "\(query)")
                     }
                     query.cursor = page.nextCursor
                     pages += 1
