@@ -100,7 +100,10 @@ int CLinuxProbePort(const char *address, uint16_t port) {
     return 0;
 }
 
-void CLinuxReturnLargeBlocks(void) { mallopt(M_MMAP_THRESHOLD, 1024 * 1024); }
+void CLinuxReturnLargeBlocks(void) {
+    mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 4 * 1024 * 1024);
+}
 
 int CLinuxLocalPort(int descriptor) {
     struct sockaddr_storage local;

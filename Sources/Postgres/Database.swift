@@ -24,6 +24,9 @@ public final class Database: Queries {
         public var connections = 8
         /// Batches that may be in flight on one session.
         public var batchesPerConnection = 2
+        /// Bulk reads that may be in flight. Short statements then find a session, and what a bulk read needs stays in
+        /// the processors' caches until its response is written.
+        var bulkReads: Int { max(1, connections / 4) }
         /// Requests that may wait for a session; further ones are refused.
         public var queue = 1_024
         /// How long a request may wait in all: for its turn, a session and locks.
@@ -91,6 +94,11 @@ public final class Database: Queries {
 
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows {
         try await reads.run(statement, until: requestDeadline)
+    }
+
+    /// Runs one `SELECT` of many rows. Others of this kind may have to end before (`Limits.bulkReads`).
+    public func bulkRead(_ statement: SQL) async throws(PostgresError) -> Rows {
+        try await query(statement, use: .bulkRead, until: requestDeadline)
     }
 
     /// Merges statements of one shape (`SQL.merged`), runs them, and returns the rows of each; nil if they cannot be
@@ -180,8 +188,10 @@ public final class Database: Queries {
         }
     }
 
-    func query(_ statement: SQL, until deadline: MonotonicTime) async throws(PostgresError) -> Rows {
-        let rows = try await pipeline([statement], use: .read, until: deadline)
+    func query(
+        _ statement: SQL, use: SessionPool.Use = .read, until deadline: MonotonicTime
+    ) async throws(PostgresError) -> Rows {
+        let rows = try await pipeline([statement], use: use, until: deadline)
         guard let first = rows.first else { throw .unexpectedShape("no result") }
         return first
     }
@@ -250,7 +260,9 @@ public final class Database: Queries {
 
     private func lost(_ connection: Connection) {
         connections.removeAll { $0 === connection }
-        open(after: pool.lost(connection.id))
+        let (grants, pause) = pool.lost(connection.id)
+        serve(grants)
+        open(after: pause)
     }
 
     private func open(after pause: Duration?) {

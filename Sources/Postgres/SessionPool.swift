@@ -9,10 +9,14 @@ struct SessionPool {
     enum Use {
         /// Statements that hardly wait for locks.
         case read
+        /// A read of many rows. Only `Database.Limits.bulkReads` of them are in flight.
+        case bulkRead
         /// Statements that may wait for locks. With three sessions or more, no other statement is sent behind them.
         case write
         /// A transaction, which uses the session alone.
         case exclusive
+
+        var isRead: Bool { self == .read || self == .bulkRead }
     }
 
     enum Acquisition: Equatable {
@@ -34,6 +38,8 @@ struct SessionPool {
         var inFlight = 0
         /// Those of them that may wait for locks.
         var lockHolders = 0
+        /// How many of them are bulk reads.
+        var bulkReads = 0
         /// Whether a transaction uses the session alone.
         var isExclusive = false
         /// Whether the session is closed to new requests.
@@ -52,9 +58,10 @@ struct SessionPool {
     private let limits: Database.Limits
     private var sessions: [Session] = []
     private var attempts = 0
-    /// Waiting reads, and all other waiting requests, each in order of arrival. Reads do not wait for the sessions of the
-    /// others.
+    /// Waiting reads, waiting bulk reads, and all other waiting requests, each in order of arrival. Reads do not wait for
+    /// the sessions of writes. Nobody else waits while bulk reads wait only for others of their kind.
     private var readers = Queue<Waiter>()
+    private var bulkReaders = Queue<Waiter>()
     private var writers = Queue<Waiter>()
     private var lastTicket: UInt64 = 0
     private var reconnectPause = shortestPause
@@ -63,11 +70,11 @@ struct SessionPool {
     init(_ limits: Database.Limits) { self.limits = limits }
 
     /// The number of requests that wait for a session.
-    var waiting: Int { readers.count + writers.count }
+    var waiting: Int { readers.count + bulkReaders.count + writers.count }
 
     /// The earliest deadline of a waiting request.
     var nextDeadline: MonotonicTime? {
-        (readers.all + writers.all).map(\.deadline).min()
+        (readers.all + bulkReaders.all + writers.all).map(\.deadline).min()
     }
 
     // MARK: Requests
@@ -75,8 +82,13 @@ struct SessionPool {
     /// A session for a request that need not wait: because no request waits, or because it reads and only writes wait.
     /// The session counts as in use from here on.
     mutating func acquireAtOnce(for use: Use) -> Int? {
-        if use == .read ? readers.count > 0 : waiting > 0 { return nil }
-        guard let index = free(for: use, isReserved: waiting > 0) else { return nil }
+        let mustWait =
+            switch use {
+            case .read: readers.count > 0
+            case .bulkRead: readers.count + bulkReaders.count > 0 || !mayReadInBulk
+            case .write, .exclusive: readers.count + writers.count > 0
+            }
+        guard !mustWait, let index = free(for: use, isReserved: writers.count > 0) else { return nil }
         take(index, for: use)
         return sessions[index].id
     }
@@ -88,7 +100,11 @@ struct SessionPool {
         guard waiting < limits.queue else { return .tooManyWaiting }
         lastTicket += 1
         let waiter = Waiter(ticket: lastTicket, use: use, deadline: deadline)
-        if use == .read { readers.append(waiter) } else { writers.append(waiter) }
+        switch use {
+        case .read: readers.append(waiter)
+        case .bulkRead: bulkReaders.append(waiter)
+        case .write, .exclusive: writers.append(waiter)
+        }
         return .waiting(ticket: lastTicket)
     }
 
@@ -98,8 +114,7 @@ struct SessionPool {
     mutating func release(_ id: Int, from use: Use) -> (grants: [Grant], mustClose: Bool) {
         // Not found: the session was lost meanwhile.
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return ([], false) }
-        sessions[index].inFlight -= 1
-        if use != .read { sessions[index].lockHolders -= 1 }
+        count(use, on: index, by: -1)
         if use == .exclusive { sessions[index].isExclusive = false }
         return (serve(), sessions[index].isRetired && sessions[index].inFlight == 0)
     }
@@ -107,22 +122,27 @@ struct SessionPool {
     /// Removes the waiting requests whose deadline has passed.
     mutating func expire(at now: MonotonicTime) -> [UInt64] {
         let isExpired = { (waiter: Waiter) in waiter.deadline <= now }
-        return (readers.removeAll(where: isExpired) + writers.removeAll(where: isExpired)).map(\.ticket)
+        let expired = [
+            readers.removeAll(where: isExpired), bulkReaders.removeAll(where: isExpired),
+            writers.removeAll(where: isExpired),
+        ]
+        return expired.joined().map(\.ticket)
     }
 
     /// Removes one waiting request.
     /// - Returns: whether it was waiting, and sessions for requests that waited behind it.
     mutating func cancel(_ ticket: UInt64) -> (wasWaiting: Bool, grants: [Grant]) {
-        guard readers.remove(where: { $0.ticket == ticket }) || writers.remove(where: { $0.ticket == ticket }) else {
-            return (false, [])
-        }
+        let isTicket = { (waiter: Waiter) in waiter.ticket == ticket }
+        guard
+            readers.remove(where: isTicket) || bulkReaders.remove(where: isTicket) || writers.remove(where: isTicket)
+        else { return (false, []) }
         return (true, serve())
     }
 
     /// Removes all waiting requests.
     mutating func refuseAll() -> [UInt64] {
-        defer { (readers, writers) = (Queue(), Queue()) }
-        return (readers.all + writers.all).map(\.ticket)
+        defer { (readers, bulkReaders, writers) = (Queue(), Queue(), Queue()) }
+        return (readers.all + bulkReaders.all + writers.all).map(\.ticket)
     }
 
     // MARK: Sessions
@@ -150,10 +170,11 @@ struct SessionPool {
     }
 
     /// Removes a lost session.
-    /// - Returns: the pause before opening another; nil for none.
-    mutating func lost(_ id: Int) -> Duration? {
+    /// - Returns: sessions for bulk reads that waited for one on it to end, and the pause before opening another; nil for
+    ///   none.
+    mutating func lost(_ id: Int) -> (grants: [Grant], pause: Duration?) {
         sessions.removeAll { $0.id == id }
-        return nextPause()
+        return (serve(), nextPause())
     }
 
     /// Closes the session to new requests.
@@ -181,7 +202,7 @@ struct SessionPool {
         if isReserved, !hasReserved { return nil }
         var best: Int?
         for (index, session) in sessions.enumerated() where !session.isExclusive && !session.isRetired {
-            if hasReserved, index == 0 ? use != .read : isReserved { continue }
+            if hasReserved, index == 0 ? !use.isRead : isReserved { continue }
             if hasReserved, session.lockHolders > 0 { continue }
             if session.inFlight < (best.map { sessions[$0].inFlight } ?? limit) { best = index }
             if session.inFlight == 0 { break }
@@ -189,21 +210,31 @@ struct SessionPool {
         return best
     }
 
+    private var mayReadInBulk: Bool { sessions.reduce(0) { $0 + $1.bulkReads } < limits.bulkReads }
+
     private mutating func take(_ index: Int, for use: Use) {
-        sessions[index].inFlight += 1
-        if use != .read { sessions[index].lockHolders += 1 }
+        count(use, on: index, by: 1)
         sessions[index].isExclusive = use == .exclusive
+    }
+
+    private mutating func count(_ use: Use, on index: Int, by change: Int) {
+        sessions[index].inFlight += change
+        switch use {
+        case .read: break
+        case .bulkRead: sessions[index].bulkReads += change
+        case .write, .exclusive: sessions[index].lockHolders += change
+        }
     }
 
     /// Serves waiting requests in order of arrival; a read may pass waiting writes on the session reserved for reads.
     private mutating func serve() -> [Grant] {
         var grants: [Grant] = []
         while waiting > 0 {
-            let (reader, writer) = (readers.first, writers.first)
+            let (reader, writer) = (firstReader, writers.first)
             let isReadersTurn = reader.map { $0.ticket < writer?.ticket ?? .max } ?? false
             if let next = isReadersTurn ? reader : writer, let index = free(for: next.use) {
                 grants.append(grant(next, index))
-            } else if let reader, let index = free(for: .read, isReserved: true) {
+            } else if let reader, let index = free(for: reader.use, isReserved: true) {
                 grants.append(grant(reader, index))
             } else {
                 break
@@ -212,8 +243,18 @@ struct SessionPool {
         return grants
     }
 
+    /// The read that came first; not a bulk read while enough of them are in flight.
+    private var firstReader: Waiter? {
+        guard mayReadInBulk, let bulkReader = bulkReaders.first else { return readers.first }
+        return readers.first.map { $0.ticket < bulkReader.ticket ? $0 : bulkReader } ?? bulkReader
+    }
+
     private mutating func grant(_ waiter: Waiter, _ index: Int) -> Grant {
-        if waiter.use == .read { _ = readers.removeFirst() } else { _ = writers.removeFirst() }
+        switch waiter.use {
+        case .read: _ = readers.removeFirst()
+        case .bulkRead: _ = bulkReaders.removeFirst()
+        case .write, .exclusive: _ = writers.removeFirst()
+        }
         take(index, for: waiter.use)
         return Grant(ticket: waiter.ticket, session: sessions[index].id)
     }

@@ -77,6 +77,48 @@ struct SessionPoolTests {
         #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, session: 1)])
     }
 
+    @Test("a quarter of the sessions is for bulk reads, and nobody else waits behind those that wait for it")
+    func bulkReads() {
+        var pool = pool(8, perConnection: 2)
+        let bulkReads = (0..<3).map { _ in pool.acquireAtOnce(for: .bulkRead) }
+        #expect(bulkReads == [0, 1, nil])
+        for ticket in [1, 2] as [UInt64] {
+            #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: ticket))
+        }
+        #expect([pool.acquireAtOnce(for: .read), pool.acquireAtOnce(for: .write)] == [2, 3])
+        #expect(pool.acquireAtOnce(for: .exclusive) == 4)
+        #expect(pool.release(2, from: .read).grants == [])
+        #expect(pool.release(3, from: .write).grants == [])
+        #expect(pool.release(1, from: .bulkRead).grants == [.init(ticket: 1, session: 1)])
+        // A newcomer does not pass those who wait.
+        #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(1)) == .waiting(ticket: 3))
+        #expect(pool.nextDeadline == Self.start + .seconds(1))
+        #expect(pool.expire(at: Self.start + .seconds(1)) == [3])
+        #expect(pool.cancel(2).wasWaiting && pool.waiting == 0)
+    }
+
+    @Test("of few sessions one may have a bulk read, which passes waiting writes as other reads do")
+    func bulkReadAndWrites() {
+        var pool = pool(3)
+        #expect([pool.acquireAtOnce(for: .write), pool.acquireAtOnce(for: .write)] == [1, 2])
+        #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: 3))
+        #expect(pool.release(0, from: .bulkRead).grants == [.init(ticket: 2, session: 0)])
+        #expect(pool.release(0, from: .read).grants == [.init(ticket: 3, session: 0)])
+        #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, session: 1)])
+    }
+
+    @Test("a bulk read that is lost with its session lets the next one begin")
+    func lostBulkRead() {
+        var pool = pool(2)
+        #expect(pool.acquireAtOnce(for: .bulkRead) == 0)
+        #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.lost(0).grants == [.init(ticket: 1, session: 1)])
+        #expect(pool.release(0, from: .bulkRead).grants == [])
+    }
+
     @Test("the one timer is for who has waited longest, and those whose time is over leave the queue")
     func timeout() {
         var pool = pool(1)
@@ -177,7 +219,7 @@ struct SessionPoolTests {
         #expect(pauses == [50, 100, 200, 400, 800, 1_000, 1_000].map { .milliseconds($0) })
         #expect(pool.beginAttempt() == true)
         #expect(pool.opened(1) == [])
-        #expect(pool.lost(1) == .milliseconds(50))
+        #expect(pool.lost(1).pause == .milliseconds(50))
         #expect(pool.beginAttempt() == true)
         pool.close()
         #expect(pool.attemptFailed() == nil)
@@ -188,7 +230,7 @@ struct SessionPoolTests {
         var pool = pool(1)
         _ = pool.acquireAtOnce(for: .write)
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
-        #expect(pool.lost(0) == .milliseconds(50))
+        #expect(pool.lost(0).pause == .milliseconds(50))
         let (grants, mustClose) = pool.release(0, from: .write)
         #expect(grants.isEmpty && !mustClose && pool.waiting == 1)
         #expect(pool.beginAttempt() == true)

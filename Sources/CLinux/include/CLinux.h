@@ -32,7 +32,8 @@ int CLinuxListen(const char *address, uint16_t port, int backlog);
 /// address cannot be used.
 int CLinuxProbePort(const char *address, uint16_t port);
 
-/// Makes free() return blocks of 1 MB or more to the system, with a fixed threshold instead of malloc's adaptive one.
+/// Makes free() return blocks of 1 MB or more to the system, and what lies free at the end of a heap beyond 4 MB; with fixed
+/// thresholds instead of malloc's adaptive ones.
 void CLinuxReturnLargeBlocks(void);
 
 /// The local port of a socket, or -errno.

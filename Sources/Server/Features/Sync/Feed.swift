@@ -59,7 +59,7 @@ final class Feed {
         let statement = SyncStatements.page(
             family, for: caller, sessionCheck: check, from: start, withFacts: withFacts)
         // A client that comes with a position mostly gets a few rows.
-        let rows = try await start.isBeginning ? services.database.query(statement) : services.database.read(statement)
+        let rows = try await start.isBeginning ? services.database.bulkRead(statement) : services.database.read(statement)
         return PageRows(rows)
     }
 
