@@ -18,11 +18,16 @@ public actor EventLoop {
 
     /// - Throws: if the kernel refuses a descriptor.
     public init(name: String) throws(SystemError) {
+        try self.init(name: name) { sched_yield() }
+    }
+
+    /// - Parameter yield: lets another thread have the processor.
+    init(name: String, yield: @escaping @Sendable () -> Void) throws(SystemError) {
         self.name = name
         executor = try LoopExecutor()
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw .last("epoll_create1") }
-        poller = Poller(epoll: epoll, executor: executor)
+        poller = Poller(epoll: epoll, executor: executor, yield: yield)
         let refused = CLinuxWatch(epoll, EPOLL_CTL_ADD, executor.wakeDescriptor, 0, UInt32(CLinuxReadable))
         guard refused == 0 else { throw SystemError(call: "epoll_ctl", number: -refused) }
     }

@@ -22,6 +22,9 @@ public final class Poller {
     private var slices: [CheckedContinuation<Void, Never>] = []
     /// Whether the loop has stopped turning.
     private var hasEnded = false
+    private var run = UninterruptedRun(from: .now())
+    /// Lets another thread have the processor; tests count the calls.
+    private let yield: () -> Void
     private var events = [CLinuxEvent](repeating: CLinuxEvent(), count: eventsPerTurn)
 
     private struct Watch {
@@ -31,9 +34,10 @@ public final class Poller {
     }
 
     /// - Parameter epoll: owned; closed with the poller.
-    init(epoll: Int32, executor: LoopExecutor) {
+    init(epoll: Int32, executor: LoopExecutor, yield: @escaping () -> Void) {
         self.epoll = epoll
         self.executor = executor
+        self.yield = yield
         tasks = LoopTaskExecutor(loop: executor)
     }
 
@@ -131,11 +135,14 @@ public final class Poller {
     func turn() {
         runEndOfTurn()
         if !slices.isEmpty { slices.removeFirst().resume() }
-        let timeout = executor.hasJobs || !endOfTurn.isEmpty ? 0 : timeoutInMilliseconds()
+        let asked = MonotonicTime.now()
+        if run.isOver(at: asked) { yield() }
+        let timeout = executor.hasJobs || !endOfTurn.isEmpty ? 0 : timeoutInMilliseconds(at: asked)
         let count = unsafe events.withUnsafeMutableBufferPointer { events in
             unsafe CLinuxWait(epoll, events.baseAddress, Int32(events.count), timeout)
         }
         now = .now()
+        run.asked(at: asked, answeredAt: now)
         for index in 0..<max(0, Int(count)) {
             let event = events[index]
             if event.descriptor == executor.wakeDescriptor { executor.collectInbox() } else { deliver(event) }
@@ -150,9 +157,8 @@ public final class Poller {
         watch.handler.ready(Readiness(rawValue: event.events))
     }
 
-    private func timeoutInMilliseconds() -> Int32 {
+    private func timeoutInMilliseconds(at current: MonotonicTime) -> Int32 {
         guard let deadline = timers.nextDeadline() else { return -1 }
-        let current = MonotonicTime.now()
         guard deadline > current else { return 0 }
         return Int32(clamping: (deadline.nanoseconds - current.nanoseconds + 999_999) / 1_000_000)
     }

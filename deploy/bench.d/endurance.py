@@ -67,7 +67,7 @@ class Client:
         except (OSError, http.client.HTTPException) as fault:
             self.connection.close()
             content, status = b"", type(fault).__name__
-        self.times.append((began, time.time() - began))
+        self.times.append((began, time.time() - began, kind))
         if not (isinstance(status, int) and (status < 300 or status in also)):
             self.failed[f"{kind} {status}"] = self.failed.get(f"{kind} {status}", 0) + 1
             return None
@@ -220,6 +220,15 @@ def run(server, database, options):
     return began, samples, found
 
 
+def show_kinds(first, last):
+    """Medians and p99 by kind of request, so that a run whose times grow says which do."""
+    for kind in sorted({kind for _, _, kind in first}):
+        parts = [[time * 1e3 for _, time, other in part if other == kind] for part in (first, last)]
+        if all(parts):
+            (p50, p99), (p50_last, p99_last) = ([percentile(part, share) for share in (0.5, 0.99)] for part in parts)
+            progress(f"{kind}: p50 {p50:.1f} → {p50_last:.1f} ms, p99 {p99:.1f} → {p99_last:.1f} ms, {len(parts[1])} requests")
+
+
 def figures(began, samples, found, options):
     *senders, sockets = found
     times = sorted(itertools.chain.from_iterable(times for times, _, _ in senders))
@@ -234,7 +243,8 @@ def figures(began, samples, found, options):
     warm = began + options.minutes * 60 / 5
     measured, kept = [one for one in requests if one[0] >= warm], [one for one in samples if one["at"] >= warm]
     tenth = len(measured) // 10
-    first, last = (percentile([time for _, time in part], 0.99) * 1e3 for part in (measured[:tenth], measured[-tenth:]))
+    first, last = (percentile([time for _, time, _ in part], 0.99) * 1e3 for part in (measured[:tenth], measured[-tenth:]))
+    show_kinds(measured[:tenth], measured[-tenth:])
     rate = len(times) / (options.minutes * 60)
     result = {
         "requests": len(times), "per_second": round(rate), "families_of_eight_hours": round(len(times) / EIGHT_HOURS),

@@ -1,0 +1,44 @@
+import Synchronization
+import Testing
+
+@testable import Reactor
+
+@Suite("A busy loop yields its processor")
+struct UninterruptedRunTests {
+    private static func moment(microseconds: UInt64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 1_000_000_000 + microseconds * 1_000)
+    }
+
+    @Test("a run is over after 250 µs, and the next one begins")
+    func limit() {
+        var run = UninterruptedRun(from: Self.moment(microseconds: 0))
+        let isOver = [249, 250, 251, 499, 500].map { run.isOver(at: Self.moment(microseconds: $0)) }
+        #expect(isOver == [false, true, false, false, true])
+    }
+
+    @Test("a wait for events begins a new run, a call that finds events does not")
+    func wait() {
+        var run = UninterruptedRun(from: Self.moment(microseconds: 0))
+        run.asked(at: Self.moment(microseconds: 100), answeredAt: Self.moment(microseconds: 149))
+        #expect(run.isOver(at: Self.moment(microseconds: 250)) == true)
+        run.asked(at: Self.moment(microseconds: 400), answeredAt: Self.moment(microseconds: 450))
+        #expect(run.isOver(at: Self.moment(microseconds: 699)) == false)
+        #expect(run.isOver(at: Self.moment(microseconds: 700)) == true)
+    }
+
+    @Test("a loop yields again and again while it has jobs", .timeLimit(.minutes(1)))
+    func busyLoop() async throws {
+        let yields = Counter()
+        let loop = try EventLoop(name: "busy") { yields.value.add(1, ordering: .relaxed) }
+        try loop.start()
+        defer { loop.stop() }
+        // Each round is a job of the loop, so it never waits.
+        let seen = try await loop.task { _ in
+            while yields.value.load(ordering: .relaxed) < 3 { await Task.yield() }
+            return yields.value.load(ordering: .relaxed)
+        }
+        #expect(seen >= 3)
+    }
+
+    private final class Counter: Sendable { let value = Atomic(0) }
+}
