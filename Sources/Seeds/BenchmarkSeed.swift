@@ -26,14 +26,25 @@ public enum BenchmarkSeed {
     ) async throws {
         let now = SystemClock().now()
         let since = (now - .hours(16)).flooredToSecond
+        let moment = "timestamptz '\(now.rfc3339)'"
+        let run = { @Sendable (steps: [(title: String, sql: String)]) in
+            try await Schema.onDatabase(databaseURL) { database in
+                for step in steps {
+                    progress(step.title)
+                    try await database.transaction { try await $0.run(script: step.sql) }
+                }
+            }
+        }
+        try await refuseUnlessEmpty(databaseURL)
+        try await run([("families and people", people(families, moment))])
+        try await withThrowingTaskGroup { group in
+            for part in parts(families) {
+                group.addTask { try await run(history(of: part, moment)) }
+            }
+            try await group.waitForAll()
+        }
+        try await run([("totals, sessions and clocks", clocks(families, moment, since))])
         let (lines, scripts) = try await Schema.onDatabase(databaseURL) { database in
-            guard try await database.query("SELECT count(*) AS n FROM families").one()["n"] == 0 else {
-                throw SeedFault.notEmpty
-            }
-            for (title, statement) in statements(families, now, since) {
-                progress(title)
-                try await database.transaction { try await $0.run(script: statement) }
-            }
             progress("keys")
             try await keepKeys(auditKeyring, database)
             let scripts = try StatementScripts(
@@ -46,6 +57,14 @@ public enum BenchmarkSeed {
         try lines.joined(separator: "\n").appending("\n").write(
             toFile: "\(folder)/targets.txt", atomically: true, encoding: .utf8)
         try since.rfc3339.write(toFile: "\(folder)/since.txt", atomically: true, encoding: .utf8)
+    }
+
+    private static func refuseUnlessEmpty(_ databaseURL: String) async throws {
+        try await Schema.onDatabase(databaseURL) { database in
+            guard try await database.query("SELECT count(*) AS n FROM families").one()["n"] == 0 else {
+                throw SeedFault.notEmpty
+            }
+        }
     }
 
     private static func targets(
@@ -86,16 +105,32 @@ public enum BenchmarkSeed {
             """)
     }
 
-    private static func statements(
-        _ families: Int, _ now: Timestamp, _ since: Timestamp
-    ) -> [(title: String, sql: String)] {
-        let moment = "timestamptz '\(now.rfc3339)'"
-        return [
-            ("families and people", people(families, moment)),
-            ("nags", nags(families, moment)),
-            ("events", events(moment)),
-            ("mediation and points", mediation(families, moment)),
-            ("sessions and clocks", clocks(families, moment, since)),
+    /// Families whose history one session writes.
+    private struct Part {
+        let number: Int
+        let families: Range<Int>
+
+        /// Makes random numbers repeatable, and other ones in each part.
+        var seed: String { "SELECT setseed(0.42 + \(number) / 10.0);" }
+        /// The table of the nags to write.
+        var plan: String { "seed_nag_\(number)" }
+
+        /// The numbers of rows of which each family has `count`.
+        func numbers(_ count: Int) -> String {
+            "generate_series(\(families.lowerBound * count), \(families.upperBound * count - 1))"
+        }
+    }
+
+    /// Two halves, so that two processors of PostgreSQL's machine are busy.
+    private static func parts(_ families: Int) -> [Part] {
+        [Part(number: 1, families: 0..<families / 2), Part(number: 2, families: families / 2..<families)]
+    }
+
+    private static func history(of part: Part, _ moment: String) -> [(title: String, sql: String)] {
+        [
+            ("nags, part \(part.number)", nags(part, moment)),
+            ("events, part \(part.number)", events(part, moment)),
+            ("mediation and points, part \(part.number)", mediation(part, moment)),
         ]
     }
 
@@ -131,14 +166,14 @@ public enum BenchmarkSeed {
         """
     }
 
-    private static func nags(_ families: Int, _ now: String) -> String {
+    private static func nags(_ part: Part, _ now: String) -> String {
         """
-        SELECT setseed(0.42);
-        CREATE UNLOGGED TABLE seed_nag AS
+        \(part.seed)
+        CREATE UNLOGGED TABLE \(part.plan) AS
             SELECT n, n / 250 AS f, n / 250 * 4 + (random() * 1.999)::int % 2 AS creator,
                    n / 250 * 4 + floor(random() * 4)::int AS recipient, \(now) - interval '90 days' * random() AS made,
                    random() AS fate
-            FROM generate_series(0, \(families * 250 - 1)) n;
+            FROM \(part.numbers(250)) n;
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
                           created_at, completed_at, closed_at, cycle_started_at, completion_note, sync_seq, sync_ts)
             SELECT md5('f' || f)::uuid, md5('n' || n)::uuid, md5('u' || creator)::uuid, md5('u' || recipient)::uuid,
@@ -151,12 +186,12 @@ public enum BenchmarkSeed {
                    CASE WHEN fate < 0.7 THEN least(\(now), made + interval '20 hours' * fate) END,
                    CASE WHEN fate < 0.85 THEN least(\(now), made + interval '20 hours' * fate) END, made,
                    CASE WHEN fate < 0.7 THEN 'done' END, 0, least(\(now), made + interval '20 hours' * fate)
-            FROM seed_nag ORDER BY made;
+            FROM \(part.plan) ORDER BY made;
         """
     }
 
     /// 2.8 events a nag: its creation, its outcome, reminders.
-    private static func events(_ now: String) -> String {
+    private static func events(_ part: Part, _ now: String) -> String {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source,
                                 sync_seq, sync_ts)
@@ -165,43 +200,43 @@ public enum BenchmarkSeed {
                         ELSE md5('u' || CASE WHEN event = 'nag_created' THEN creator ELSE recipient END)::uuid END,
                    md5('u' || creator)::uuid, md5('u' || recipient)::uuid, least(\(now), at), '{"channel": "app", "strategy": "friendly_reminder"}',
                    CASE WHEN event IN ('nag_missed', 'reminder_sent') THEN 'system' ELSE 'text' END, 0, least(\(now), at)
-            FROM (SELECT n, f, creator, recipient, 1 AS k, 'nag_created' AS event, made AS at FROM seed_nag
+            FROM (SELECT n, f, creator, recipient, 1 AS k, 'nag_created' AS event, made AS at FROM \(part.plan)
                   UNION ALL SELECT n, f, creator, recipient, 2,
                       CASE WHEN fate < 0.7 THEN 'nag_completed' ELSE 'nag_missed' END, made + interval '20 hours' * fate
-                      FROM seed_nag WHERE fate < 0.85
+                      FROM \(part.plan) WHERE fate < 0.85
                   UNION ALL SELECT n, f, creator, recipient, 3, 'reminder_sent', made + interval '6 hours'
-                      FROM seed_nag WHERE n % 20 <> 0) e
+                      FROM \(part.plan) WHERE n % 20 <> 0) e
             ORDER BY at;
-        DROP TABLE seed_nag;
+        DROP TABLE \(part.plan);
         """
     }
 
-    private static func mediation(_ families: Int, _ now: String) -> String {
+    private static func mediation(_ part: Part, _ now: String) -> String {
         """
-        SELECT setseed(0.42);
+        \(part.seed)
         INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
             SELECT md5('f' || i / 150)::uuid, md5('a' || i)::uuid,
                    md5('n' || i / 150 * 250 + floor(random() * 250)::int)::uuid, 'select_tone',
                    (ARRAY['neutral', 'firm', 'supportive'])[1 + i % 3], 'Tone chosen from recent history of the recipient',
                    md5('u' || i / 150 * 4)::uuid, at, 0, at
-            FROM (SELECT i, \(now) - interval '90 days' * random() AS at FROM generate_series(0, \(families * 150 - 1)) i) x
+            FROM (SELECT i, \(now) - interval '90 days' * random() AS at FROM \(part.numbers(150)) i) x
             ORDER BY at;
         INSERT INTO gamification_events (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq, sync_ts)
             SELECT md5('f' || i / 250)::uuid, md5('g' || i)::uuid, md5('u' || i / 250 * 4 + floor(random() * 4)::int)::uuid,
                    CASE WHEN r < 0.8 THEN 'nag_completed' ELSE 'nag_missed' END, CASE WHEN r < 0.8 THEN 10 ELSE 0 END,
                    CASE WHEN r < 0.8 THEN 1 ELSE -3 END, at, 0, at
             FROM (SELECT i, random() AS r, \(now) - interval '90 days' * random() AS at
-                  FROM generate_series(0, \(families * 250 - 1)) i) x
+                  FROM \(part.numbers(250)) i) x
             ORDER BY at;
-        INSERT INTO member_totals (family_id, user_id, points, streak, events, completions)
-            SELECT family_id, user_id, sum(delta_points), greatest(0, sum(streak_delta)), count(*),
-                   count(*) FILTER (WHERE event_type = 'nag_completed')
-            FROM gamification_events GROUP BY family_id, user_id;
         """
     }
 
     private static func clocks(_ families: Int, _ now: String, _ since: Timestamp) -> String {
         """
+        INSERT INTO member_totals (family_id, user_id, points, streak, events, completions)
+            SELECT family_id, user_id, sum(delta_points), greatest(0, sum(streak_delta)), count(*),
+                   count(*) FILTER (WHERE event_type = 'nag_completed')
+            FROM gamification_events GROUP BY family_id, user_id;
         UPDATE family_clock SET ts = \(now) WHERE family_id IN (SELECT id FROM families);
         INSERT INTO sessions (id, user_id, created_at, expires_at)
             SELECT md5('s' || u)::uuid, md5('u' || u)::uuid, \(now), \(now) + interval '60 days'
