@@ -59,8 +59,8 @@ final class Feed {
         let statement = SyncStatements.page(
             family, for: caller, sessionCheck: check, from: start, withFacts: withFacts)
         // A client that comes with a position mostly gets a few rows.
-        let rows = try await start.isBeginning ? services.database.bulkRead(statement) : services.database.read(statement)
-        return PageRows(rows)
+        let database = services.database
+        return PageRows(try await start.isBeginning ? database.bulkRead(statement) : database.read(statement))
     }
 
     /// The rows of a page whose entities come from a standby; nil when it cannot give them.

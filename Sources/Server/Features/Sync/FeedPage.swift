@@ -35,7 +35,7 @@ struct FeedPage {
     ) throws {
         let gate = try FeedGate(page.rest)
         let rows = page.entities
-        let parts = Self.entities(rows).map { Self.fit($0, rows) }
+        let parts = Self.entities.map { Self.fit(Self.rows(of: $0, in: rows), rows) }
         var entities = parts.map(\.range)
         let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
         var position = gate.clock
@@ -54,7 +54,7 @@ struct FeedPage {
         isGranted = gate.isGranted(grant)
         let mustRefetch = request.isForeign || (!request.isLegacy && !gate.isKnown)
         // Facts are of the newest moment, so only the page that reaches it carries them.
-        let facts = cut == nil ? try DeviceFacts.facts(page.rest, Self.rowsAfterEntities(page.rest)) : nil
+        let facts = cut == nil ? try DeviceFacts.facts(page.rest, Self.rows(of: .facts, in: page.rest)) : nil
         json = Self.write(
             page, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
             Cursor(family: family, epoch: gate.epoch, position: position, visibility: gate.visibility, handedOut: now)
@@ -62,16 +62,22 @@ struct FeedPage {
             checkpoint)
     }
 
-    /// The rows of the four entities, in the order of `FeedPart`.
-    private static func entities(_ rows: Rows) -> [Range<Int>] {
-        let (first, last) = (FeedPart.nags.rawValue, FeedPart.points.rawValue)
-        var starts = [Int](repeating: connections(rows).lowerBound, count: last + 2)
-        for index in stride(from: rows.count - 1, through: 0, by: -1) {
-            let part = Int(rows[index].integer(FeedColumns.part))
-            if (0...last).contains(part) { starts[part] = index }
+    private static let entities: [FeedPart] = [.nags, .nagEvents, .mediation, .points]
+
+    /// The rows of a part. They come part by part, so a few of them tell where each begins.
+    private static func rows(of part: FeedPart, in rows: Rows) -> Range<Int> {
+        let end = firstRow(from: part.rawValue + 1, in: rows)
+        return min(firstRow(from: part.rawValue, in: rows), end)..<end
+    }
+
+    /// The first row of a part or, if it has none, of those behind it.
+    private static func firstRow(from part: Int, in rows: Rows) -> Int {
+        var (start, end) = (0, rows.count)
+        while start < end {
+            let middle = (start + end) / 2
+            if rows[middle].integer(FeedColumns.part) < part { start = middle + 1 } else { end = middle }
         }
-        for part in stride(from: last, through: first, by: -1) { starts[part] = min(starts[part], starts[part + 1]) }
-        return (first...last).map { starts[$0]..<starts[$0 + 1] }
+        return start
     }
 
     /// The rows of an entity that fit into the page, and whether there may be more.
@@ -92,21 +98,6 @@ struct FeedPage {
         return whole
     }
 
-    /// The rows of connections. A page has all of them: they have ledgers of their own, and no place in the family's.
-    private static func connections(_ rows: Rows) -> Range<Int> {
-        let end = rowsAfterEntities(rows).lowerBound
-        var start = end
-        while start > 0, rows[start - 1].integer(FeedColumns.part) == FeedPart.connections.rawValue { start -= 1 }
-        return start..<end
-    }
-
-    /// The rows of facts, which come last.
-    private static func rowsAfterEntities(_ rows: Rows) -> Range<Int> {
-        var start = rows.count
-        while start > 0, rows[start - 1].integer(FeedColumns.part) == FeedPart.facts.rawValue { start -= 1 }
-        return start..<rows.count
-    }
-
     private static func write(
         _ page: PageRows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
         _ mustRefetch: Bool, _ facts: FamilyFacts?, _ cursor: String, _ checkpoint: String?
@@ -118,7 +109,10 @@ struct FeedPage {
                 write("nag_events", rows, entities[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
                 write("ai_mediation_events", rows, entities[2], family, to: &json) { FeedEntities.mediation(&$0) }
                 write("gamification_events", rows, entities[3], family, to: &json) { FeedEntities.points(&$0) }
-                write("connections", rest, connections(rest), family, to: &json) { FeedEntities.connection(&$0) }
+                // All of them, on each page: they are stamped by ledgers of their own, not by the family's.
+                write("connections", rest, Self.rows(of: .connections, in: rest), family, to: &json) {
+                    FeedEntities.connection(&$0)
+                }
                 json.field("server_time", serverTime)
                 json.field("cursor", cursor)
                 json.field("has_more", hasMore)
