@@ -284,6 +284,8 @@ def measure(workload, options):
         if its["server_us"]:
             figures["yardstick_us"] = its["server_us"]
         figures["ratio"] = statistics.median(ours["rps"] / theirs["rps"] for ours, theirs in kept)
+        if "p99_ms" in its:
+            figures["p99_ratio"] = statistics.median(ours["p99_ms"] / theirs["p99_ms"] for ours, theirs in kept)
     return figures
 
 
@@ -304,7 +306,7 @@ COLUMNS = [
     ("server µs", "server_us", "{:.1f}"), ("PostgreSQL µs", "postgres_us", "{:.1f}"), ("peak MB", "peak_mb", "{:.0f}"),
     ("non-2xx", "non_2xx", "{:.0f}"), ("KB", "kilobytes", "{:.1f}"), ("rows", "rows", "{:.0f}"),
     ("yardstick", "yardstick", "{}"), ("its req/s", "yardstick_rps", "{:,.0f}"), ("its µs", "yardstick_us", "{:.1f}"),
-    ("ratio", "ratio", "{:.2f}"), ("others' CPU", "foreign", "{:.2f}"),
+    ("ratio", "ratio", "{:.2f}"), ("p99 ratio", "p99_ratio", "{:.2f}"), ("others' CPU", "foreign", "{:.2f}"),
 ]
 
 

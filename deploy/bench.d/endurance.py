@@ -12,6 +12,7 @@ A family is reckoned to send 500 requests in a day of 16 hours, so 250 in eight 
 requests, which are sent within minutes here. Slopes are per hour of 1,000 such families, 31,250 requests.
 """
 import argparse
+import collections
 import http.client
 import itertools
 import json
@@ -69,18 +70,29 @@ class Client:
             content, status = b"", type(fault).__name__
         self.times.append((began, time.time() - began, kind))
         if not (isinstance(status, int) and (status < 300 or status in also)):
-            self.failed[f"{kind} {status}"] = self.failed.get(f"{kind} {status}", 0) + 1
+            fault = f"{kind} {status} {complaint(content)}"
+            self.failed[fault] = self.failed.get(fault, 0) + 1
             return None
         return json.loads(content) if content else None
 
 
+def complaint(content):
+    try:
+        error = json.loads(content)["error"]
+        return f"{error['code']}: {error['message']}"
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
 def act(client, target, since):
-    """One request of a guardian, chosen as often as a family sends it."""
+    """One request of a guardian, chosen as often as a family sends it. `since` has the guardians' positions in the feed."""
     token, family, nags = target.split()
     nag = random.choice(nags.split(","))
     part = random.random()
     if part < 0.70:
-        client.call("sync", "GET", f"/sync/events?family_id={family}&since={since}", token=token)
+        answer = client.call("sync", "GET", f"/sync/events?family_id={family}&since={since[token]}", token=token)
+        if answer:
+            since[token] = answer["server_time"][:19] + "Z"  # the whole second, as the public clients send it
     elif part < 0.72:
         client.call("first sync", "GET", f"/sync/events?family_id={family}&facts=true", token=token)
     elif part < 0.80:
@@ -98,10 +110,10 @@ def act(client, target, since):
             "client_id": str(uuid.uuid4()), "kind": "note", "nag_id": nag, "made_at": moment(minutes=-1), "source": "keyboard",
             "text": "It is nearly done."}]}, token)
     else:
-        # A guardian's daily limit of nags is a right answer too.
+        # That a guardian has reached the day's number of nags, in the family or for the child, is a right answer too.
         client.call("nag", "POST", "/nags", {
             "family_id": family, "recipient_id": recipient(client, family, token), "due_at": moment(days=1),
-            "category": "chores", "done_definition": "ack_only", "description": "Feed the fish"}, token, also=(429,))
+            "category": "chores", "done_definition": "ack_only", "description": "Feed the fish"}, token, also=(403, 429))
 
 
 def recipient(client, family, token):
@@ -111,7 +123,8 @@ def recipient(client, family, token):
 
 def send(port, targets, rate, end, pipe):
     """Requests at a steady rate; one that is late does not wait for the next one's time."""
-    client, since = Client(port), (bench.DATA / "since.txt").read_text().strip()
+    first = (bench.DATA / "since.txt").read_text().strip()
+    client, since = Client(port), collections.defaultdict(lambda: first)
     due = time.monotonic()
     while time.time() < end:
         act(client, random.choice(targets), since)
