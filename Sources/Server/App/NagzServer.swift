@@ -38,9 +38,10 @@ public final class NagzServer: Sendable {
     /// Builds everything and opens the database sessions; listens nowhere and writes nothing yet.
     ///
     /// The database may be away: then requests are answered 503, and sessions are opened when it is back.
+    /// - Parameter slowStatements: is told of slow statements if none are logged.
     public init(
         _ configuration: Configuration, clock: any WallClock = SystemClock(),
-        random: any Randomness = SystemRandomness()
+        random: any Randomness = SystemRandomness(), slowStatements: SlowStatements? = nil
     ) async throws {
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         let hashingPool = try PasswordHashing.pool(queueLimit: configuration.hashingQueueLimit)
@@ -64,7 +65,7 @@ public final class NagzServer: Sendable {
             standby: configuration.standbyURL.map { _ in StandbyUse(log) })
         let calls = CallTracer(random, clock, exportingTo: telemetry.spans)
         let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
-        let slow = configuration.slowQueries.map(slowQueries.observer)
+        let slow = configuration.slowQueries.map(slowQueries.observer) ?? slowStatements
         let exchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
         let counts = ProductCounts()
         let answerMemory = configuration.httpLimits.answerBudget

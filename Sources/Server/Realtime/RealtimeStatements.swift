@@ -20,14 +20,15 @@ enum RealtimeStatements {
     }
 
     /// The entries of the families' audit logs after those numbers, by `ordinal` of the family and number, with what
-    /// decides who may hear of them.
+    /// decides who may hear of them. Not EXISTS for the points, which the planner may answer by reading those of all
+    /// families.
     static func entries(after positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, e.resource, a.id AS actor_id, s.id AS subject_id, n.creator_id,
                n.recipient_id,
                e.kind IN ('nag.completed', 'nag.missed')
-                   AND EXISTS (SELECT FROM gamification_events p
-                               WHERE p.family_id = e.family_id AND p.sync_ts = e.at) AS has_points
+                   AND (SELECT true FROM gamification_events p
+                        WHERE p.family_id = e.family_id AND p.sync_ts = e.at LIMIT 1) IS NOT NULL AS has_points
         FROM unnest(\(SQLList(positions.map(\.family))), \(SQLList(positions.map(\.seq)))) WITH ORDINALITY
             AS f (family_id, seq, ordinal)
         CROSS JOIN LATERAL (

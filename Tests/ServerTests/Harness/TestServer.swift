@@ -14,8 +14,8 @@ import Testing
 
 /// A real server in this process, on a real socket, with a real database of its own, for the length of one test.
 ///
-/// Every answer is checked against the OpenAPI document, and when the test is over every hash chain and every sum of
-/// the database is.
+/// Every answer is checked against the OpenAPI document. When the test is over every hash chain and every sum of the
+/// database is checked, and so is that each statement of the server read rows of one family (`FamilyLimits`).
 final class TestServer: Sendable {
     let port: UInt16
     /// Where `/metrics` is.
@@ -64,7 +64,8 @@ final class TestServer: Sendable {
         let (clock, random, log) = (ManualClock(), SeededRandomness(), LogRecorder())
         var configuration = configuration(of: url, [tokenKey], loops: 2, log, .warning)
         configure(&configuration)
-        let server = try await NagzServer(configuration, clock: clock, random: random)
+        let sent = SentStatements()
+        let server = try await NagzServer(configuration, clock: clock, random: random, slowStatements: sent.observer)
         let database = try await TestDatabase(url: url)
         let test = TestServer(
             port: try await server.listen(host: "127.0.0.1", port: 0),
@@ -89,6 +90,10 @@ final class TestServer: Sendable {
             for kind in isOfActs ? try await database.auditKinds().subtracting(known).sorted() : [] {
                 Issue.record("\(kind) is missing in AuditKind", sourceLocation: sourceLocation)
             }
+            let statements = sent.takeNew()
+            for fault in try await database.run({ try await FamilyLimits.faults(of: statements, on: $0) }) {
+                Issue.record("\(fault)", sourceLocation: sourceLocation)
+            }
         } catch {
             Issue.record(error, sourceLocation: sourceLocation)
         }
@@ -109,6 +114,7 @@ final class TestServer: Sendable {
         configuration.runsScheduler = false
         configuration.runsDeliveries = false
         configuration.enforcesRateLimits = false
+        configuration.slowQueries = nil
         configuration.logLevel = level
         configuration.logDescriptor = log.descriptor
         return configuration

@@ -93,10 +93,13 @@ extension NagStatements {
     /// The same of open nags between two people, and of the connection of the two.
     static func openOverConnections(between one: UserID, and other: UserID) -> SQL {
         """
-        SELECT DISTINCT n.family_id, n.recipient_id FROM nags n
+        SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open'
-            AND (n.creator_id = \(one) AND n.recipient_id = \(other) OR n.creator_id = \(other) AND n.recipient_id = \(one)
-                 OR n.family_id IN (\(ConnectionStatements.ids(between: one, and: other))))
+            AND (n.creator_id = \(one) AND n.recipient_id = \(other) OR n.creator_id = \(other) AND n.recipient_id = \(one))
+        UNION
+        SELECT n.family_id, n.recipient_id FROM nags n
+        WHERE n.connection_id IS NOT NULL AND n.status = 'open'
+            AND n.family_id IN (\(ConnectionStatements.ids(between: one, and: other)))
         """
     }
 
