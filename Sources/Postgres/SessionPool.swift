@@ -17,6 +17,15 @@ struct SessionPool {
         case exclusive
 
         var isRead: Bool { self == .read || self == .bulkRead }
+
+        /// In which queue its requests wait.
+        fileprivate var queue: Int {
+            switch self {
+            case .read: 0
+            case .bulkRead: 1
+            case .write, .exclusive: 2
+            }
+        }
     }
 
     enum Acquisition: Equatable {
@@ -60,9 +69,7 @@ struct SessionPool {
     private var attempts = 0
     /// Waiting reads, waiting bulk reads, and all other waiting requests, each in order of arrival. Reads do not wait for
     /// the sessions of writes. Nobody else waits while bulk reads wait only for others of their kind.
-    private var readers = Queue<Waiter>()
-    private var bulkReaders = Queue<Waiter>()
-    private var writers = Queue<Waiter>()
+    private var queues = [Queue<Waiter>](repeating: Queue(), count: 3)
     private var lastTicket: UInt64 = 0
     private var reconnectPause = shortestPause
     private(set) var isClosed = false
@@ -70,25 +77,18 @@ struct SessionPool {
     init(_ limits: Database.Limits) { self.limits = limits }
 
     /// The number of requests that wait for a session.
-    var waiting: Int { readers.count + bulkReaders.count + writers.count }
+    var waiting: Int { queues.reduce(0) { $0 + $1.count } }
 
     /// The earliest deadline of a waiting request.
-    var nextDeadline: MonotonicTime? {
-        (readers.all + bulkReaders.all + writers.all).map(\.deadline).min()
-    }
+    var nextDeadline: MonotonicTime? { queues.flatMap(\.all).map(\.deadline).min() }
 
     // MARK: Requests
 
     /// A session for a request that need not wait: because no request waits, or because it reads and only writes wait.
     /// The session counts as in use from here on.
     mutating func acquireAtOnce(for use: Use) -> Int? {
-        let mustWait =
-            switch use {
-            case .read: readers.count > 0
-            case .bulkRead: readers.count + bulkReaders.count > 0 || !mayReadInBulk
-            case .write, .exclusive: readers.count + writers.count > 0
-            }
-        guard !mustWait, let index = free(for: use, isReserved: writers.count > 0) else { return nil }
+        let mustWait = first(for: .read) != nil || first(for: use) != nil || use == .bulkRead && !mayReadInBulk
+        guard !mustWait, let index = free(for: use, isReserved: first(for: .write) != nil) else { return nil }
         take(index, for: use)
         return sessions[index].id
     }
@@ -99,12 +99,7 @@ struct SessionPool {
         guard !isClosed else { return .closed }
         guard waiting < limits.queue else { return .tooManyWaiting }
         lastTicket += 1
-        let waiter = Waiter(ticket: lastTicket, use: use, deadline: deadline)
-        switch use {
-        case .read: readers.append(waiter)
-        case .bulkRead: bulkReaders.append(waiter)
-        case .write, .exclusive: writers.append(waiter)
-        }
+        queues[use.queue].append(Waiter(ticket: lastTicket, use: use, deadline: deadline))
         return .waiting(ticket: lastTicket)
     }
 
@@ -121,28 +116,20 @@ struct SessionPool {
 
     /// Removes the waiting requests whose deadline has passed.
     mutating func expire(at now: MonotonicTime) -> [UInt64] {
-        let isExpired = { (waiter: Waiter) in waiter.deadline <= now }
-        let expired = [
-            readers.removeAll(where: isExpired), bulkReaders.removeAll(where: isExpired),
-            writers.removeAll(where: isExpired),
-        ]
-        return expired.joined().map(\.ticket)
+        queues.indices.flatMap { queues[$0].removeAll { $0.deadline <= now } }.map(\.ticket)
     }
 
     /// Removes one waiting request.
     /// - Returns: whether it was waiting, and sessions for requests that waited behind it.
     mutating func cancel(_ ticket: UInt64) -> (wasWaiting: Bool, grants: [Grant]) {
-        let isTicket = { (waiter: Waiter) in waiter.ticket == ticket }
-        guard
-            readers.remove(where: isTicket) || bulkReaders.remove(where: isTicket) || writers.remove(where: isTicket)
-        else { return (false, []) }
+        guard queues.indices.contains(where: { queues[$0].remove { $0.ticket == ticket } }) else { return (false, []) }
         return (true, serve())
     }
 
     /// Removes all waiting requests.
     mutating func refuseAll() -> [UInt64] {
-        defer { (readers, bulkReaders, writers) = (Queue(), Queue(), Queue()) }
-        return (readers.all + bulkReaders.all + writers.all).map(\.ticket)
+        defer { queues = queues.map { _ in Queue() } }
+        return queues.flatMap(\.all).map(\.ticket)
     }
 
     // MARK: Sessions
@@ -230,7 +217,7 @@ struct SessionPool {
     private mutating func serve() -> [Grant] {
         var grants: [Grant] = []
         while waiting > 0 {
-            let (reader, writer) = (firstReader, writers.first)
+            let (reader, writer) = (firstReader, first(for: .write))
             let isReadersTurn = reader.map { $0.ticket < writer?.ticket ?? .max } ?? false
             if let next = isReadersTurn ? reader : writer, let index = free(for: next.use) {
                 grants.append(grant(next, index))
@@ -243,18 +230,16 @@ struct SessionPool {
         return grants
     }
 
+    private func first(for use: Use) -> Waiter? { queues[use.queue].first }
+
     /// The read that came first; not a bulk read while enough of them are in flight.
     private var firstReader: Waiter? {
-        guard mayReadInBulk, let bulkReader = bulkReaders.first else { return readers.first }
-        return readers.first.map { $0.ticket < bulkReader.ticket ? $0 : bulkReader } ?? bulkReader
+        guard mayReadInBulk, let bulkReader = first(for: .bulkRead) else { return first(for: .read) }
+        return first(for: .read).map { $0.ticket < bulkReader.ticket ? $0 : bulkReader } ?? bulkReader
     }
 
     private mutating func grant(_ waiter: Waiter, _ index: Int) -> Grant {
-        switch waiter.use {
-        case .read: _ = readers.removeFirst()
-        case .bulkRead: _ = bulkReaders.removeFirst()
-        case .write, .exclusive: _ = writers.removeFirst()
-        }
+        _ = queues[waiter.use.queue].removeFirst()
         take(index, for: waiter.use)
         return Grant(ticket: waiter.ticket, session: sessions[index].id)
     }

@@ -45,21 +45,23 @@ struct HarnessTests {
             ("SELECT id FROM nags WHERE family_id = $1 OR status = 'open'", true),
             ("SELECT id FROM nags WHERE family_id <> $1", true),
             ("SELECT f.id FROM families f JOIN nags n ON n.status = f.name WHERE f.id = $1", true),
+            ("SELECT n.id FROM nags n JOIN nag_events e ON e.family_id = n.family_id", true),
+            ("SELECT n.id FROM families f JOIN nags n ON n.family_id = f.id", true),
             ("UPDATE nags SET status = 'open' WHERE id IN (SELECT nag_id FROM policies, drafts)", true),
             ("DELETE FROM nag_events", true),
             ("SELECT id FROM nags WHERE family_id = $1 AND (status = 'open' OR phase = 1)", false),
             ("SELECT id FROM nags WHERE family_id = ANY (ARRAY[$1]::uuid[])", false),
             ("SELECT id FROM nags WHERE family_id = $1 AND creator_id = $1 OR recipient_id = $1", false),
-            ("SELECT f.id FROM families f JOIN nags n ON n.family_id = f.id WHERE f.name = 'A'", false),
+            ("SELECT f.id FROM families f JOIN nags n ON n.family_id = f.id WHERE f.id = $1", false),
             ("INSERT INTO nag_events SELECT * FROM nag_events WHERE family_id = $1", false),
             ("SELECT id FROM users", false),
             ("LISTEN changes", false),
         ])
-    func familyLimits(text: String, isFound: Bool) async throws {
+    func crossFamilyReads(text: String, isFound: Bool) async throws {
         try await TestServer.run { server in
             // The value stands in the text: the check plans statements with the types of their values.
             let statement = SQL(unsafeSQL: text.replacing("$1", with: "'\(FamilyID(high: 0, low: 1))'::uuid"))
-            let faults = try await server.database.run { try await FamilyLimits.faults(of: [statement], on: $0) }
+            let faults = try await server.database.run { try await CrossFamilyReads.faults(of: [statement], on: $0) }
             #expect(!faults.isEmpty == isFound, "\(faults)")
         }
     }

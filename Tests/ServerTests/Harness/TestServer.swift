@@ -15,7 +15,7 @@ import Testing
 /// A real server in this process, on a real socket, with a real database of its own, for the length of one test.
 ///
 /// Every answer is checked against the OpenAPI document. When the test is over every hash chain and every sum of the
-/// database is checked, and so is that each statement of the server read rows of one family (`FamilyLimits`).
+/// database is checked, and so is that each statement of the server read rows of one family (`CrossFamilyReads`).
 final class TestServer: Sendable {
     let port: UInt16
     /// Where `/metrics` is.
@@ -91,7 +91,7 @@ final class TestServer: Sendable {
                 Issue.record("\(kind) is missing in AuditKind", sourceLocation: sourceLocation)
             }
             let statements = sent.takeNew()
-            for fault in try await database.run({ try await FamilyLimits.faults(of: statements, on: $0) }) {
+            for fault in try await database.run({ try await CrossFamilyReads.faults(of: statements, on: $0) }) {
                 Issue.record("\(fault)", sourceLocation: sourceLocation)
             }
         } catch {
