@@ -41,8 +41,11 @@ enum CrossFamilyReads {
     ]
 
     /// The scans of these statements that are not limited, and have no reason.
-    static func faults(of statements: [SQL], on database: Database) async throws -> [String] {
-        try await database.transaction { try await faults(of: statements, in: $0) }
+    static func faults(of statements: [SQL]) async throws -> [String] {
+        guard !statements.isEmpty else { return [] }
+        return try await TestCluster.shared.planningDatabase().run { database in
+            try await database.transaction { try await faults(of: statements, in: $0) }
+        }
     }
 
     private static func faults(of statements: [SQL], in transaction: Transaction) async throws -> [String] {

@@ -61,6 +61,7 @@ actor TestCluster {
     private let prefix = "nagz_test_\(ProcessInfo.processInfo.processIdentifier)"
     private var administration: Task<TestDatabase, any Error>?
     private var template: Task<String, any Error>?
+    private var planning: Task<TestDatabase, any Error>?
     private var count = 0
     private var live = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -90,6 +91,19 @@ actor TestCluster {
         TemplatesAtExit.add(name)
         try await prepare(Self.url(of: name))
         return Template(name: name)
+    }
+
+    /// A database of empty tables for plans: whichever test asks first, a statement has the same one.
+    func planningDatabase() async throws -> TestDatabase {
+        let task =
+            planning
+            ?? Task {
+                let name = try await copy(nil)
+                TemplatesAtExit.add(name)
+                return try await TestDatabase(url: Self.url(of: name))
+            }
+        planning = task
+        return try await task.value
     }
 
     /// - Returns: the new database's name.
