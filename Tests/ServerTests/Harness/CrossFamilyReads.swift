@@ -49,9 +49,7 @@ enum CrossFamilyReads {
     }
 
     private static func faults(of statements: [SQL], in transaction: Transaction) async throws -> [String] {
-        for (name, value) in Configuration.sessionSettings {
-            _ = try await transaction.query(SQL(unsafeSQL: "SET LOCAL \(name) = '\(value)'"))
-        }
+        try await transaction.useSettingsOfSessions()
         let tables = Set(
             try await transaction.query(
                 """
@@ -63,7 +61,9 @@ enum CrossFamilyReads {
         ).subtracting(log).union(["families"])
         var faults: [String] = []
         for statement in statements where isPlanned(statement) {
-            let plan = Plan(try await transaction.plan(of: statement))
+            let plan = try Plan(
+                await transaction.plan(
+                    of: statement, with: statement.values.map { _ in "NULL" }, "FORMAT JSON, VERBOSE, COSTS OFF"))
             let text = statement.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             for table in plan.unlimitedTables(of: tables, keys: { ["family_id"] + keys[$0, default: []] })
             where !reasons.contains(where: { $0.table == table && text.contains($0.part) }) {
@@ -89,7 +89,10 @@ private struct Plan {
     private var scans: [(table: String, alias: String)] = []
     private var conditions: [String] = []
 
-    init(_ json: JSONValue) { visit(json) }
+    /// - Parameter explained: the answer of `EXPLAIN (FORMAT JSON, VERBOSE)`.
+    init(_ explained: Rows) throws {
+        visit(try JSONValue(parsing: Array((explained.one().text(0) ?? "").utf8).span))
+    }
 
     private mutating func visit(_ json: JSONValue) {
         for element in json.arrayValue ?? [] { visit(element) }
@@ -154,20 +157,5 @@ private struct Plan {
             }
         }
         return parts + [text[start...]]
-    }
-}
-
-extension Transaction {
-    /// The plan of a statement that a session keeps for all values.
-    fileprivate func plan(of statement: SQL) async throws -> JSONValue {
-        let types = statement.values.map(\.typeName)
-        let list = types.isEmpty ? "" : "(\(types.joined(separator: ", ")))"
-        let values = types.isEmpty ? "" : "(\(types.map { _ in "NULL" }.joined(separator: ", ")))"
-        _ = try await query(SQL(unsafeSQL: "PREPARE planned \(list) AS \(statement.text)"))
-        let plan = try await query(
-            SQL(unsafeSQL: "EXPLAIN (FORMAT JSON, VERBOSE, COSTS OFF) EXECUTE planned \(values)")
-        ).one().text(0)
-        _ = try await query("DEALLOCATE planned")
-        return try JSONValue(parsing: Array((plan ?? "").utf8).span)
     }
 }

@@ -18,25 +18,34 @@ final class PlannedQueries: Queries {
     }
 
     func query(_ statement: SQL) async throws(PostgresError) -> Rows {
-        for (name, value) in Configuration.sessionSettings {
-            _ = try await transaction.query(SQL(unsafeSQL: "SET LOCAL \(name) = '\(value)'"))
-        }
-        let (types, values) = (statement.values.map(\.typeName), statement.values.map(\.literal))
-        let name = "planned_\(plans.count)"
-        let list = types.isEmpty ? "" : "(\(types.joined(separator: ", ")))"
-        let arguments = values.isEmpty ? "" : "(\(values.joined(separator: ", ")))"
-        _ = try await transaction.query(SQL(unsafeSQL: "PREPARE \(name) \(list) AS \(statement.text)"))
-        let lines = try await transaction.query(
-            SQL(
-                unsafeSQL:
-                    "EXPLAIN (COSTS OFF\(analyzes ? ", ANALYZE, BUFFERS, TIMING OFF" : "")) EXECUTE \(name) \(arguments)"
-            )
+        try await transaction.useSettingsOfSessions()
+        let lines = try await transaction.plan(
+            of: statement, with: statement.values.map(\.literal),
+            "COSTS OFF\(analyzes ? ", ANALYZE, BUFFERS, TIMING OFF" : "")"
         ).map { row throws(PostgresError) -> String in try row["QUERY PLAN"] }
-        _ = try await transaction.query(SQL(unsafeSQL: "DEALLOCATE \(name)"))
         let buffers = lines.first { $0.contains("Buffers:") } ?? ""
         let pages = buffers.matches(of: /(?:hit|read)=(\d+)/).reduce(0) { $0 + (Int($1.output.1) ?? 0) }
         plans.append((lines.joined(separator: "\n"), pages))
         return try await transaction.query(analyzes ? statement : "SELECT 0 WHERE false")
+    }
+}
+
+extension Transaction {
+    /// Plans and runs statements as the server's sessions do, until the transaction ends.
+    func useSettingsOfSessions() async throws(PostgresError) {
+        for (name, value) in Configuration.sessionSettings {
+            _ = try await query(SQL(unsafeSQL: "SET LOCAL \(name) = '\(value)'"))
+        }
+    }
+
+    /// What `EXPLAIN` with these options answers of a prepared statement.
+    func plan(of statement: SQL, with values: [String], _ options: String) async throws(PostgresError) -> Rows {
+        let types = statement.values.map(\.typeName)
+        func list(_ elements: [String]) -> String { elements.isEmpty ? "" : "(\(elements.joined(separator: ", ")))" }
+        _ = try await query(SQL(unsafeSQL: "PREPARE planned \(list(types)) AS \(statement.text)"))
+        let plan = try await query(SQL(unsafeSQL: "EXPLAIN (\(options)) EXECUTE planned \(list(values))"))
+        _ = try await query("DEALLOCATE planned")
+        return plan
     }
 }
 
