@@ -209,6 +209,9 @@ cluster_sql() {
         "$PG_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$CLUSTER_PORT" -U postgres -d "$1"
 }
 
+# as_operator COMMAND...: runs it as the user postgres, with a superuser's connection to this cluster.
+as_operator() { PGHOST=127.0.0.1 PGPORT=$CLUSTER_PORT PGPASSWORD=$(cat "$CLUSTER/superuser.password") as_postgres "$@"; }
+
 # make_database NAME: the logins `nagz` and `nagz_serve`, and a database that `nagz` owns. Neither may make roles: the role
 # `nagz_server`, which holds what the migrations grant, is made here. Clusters from before get what they lack.
 make_database() {

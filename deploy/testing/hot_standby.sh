@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A hot standby of a test's cluster, with what a test does to it. Sourced after lib.sh.
 
-# make_standby: makes it by a base backup, and starts it.
+# make_standby: makes it by a base backup, starts it, and lets a server read from it (NAGZ_STANDBY).
 make_standby() {
     local log=$STATE/log/${NAME##*/}-standby.log
     standby_port=$(free_port)
@@ -10,6 +10,8 @@ make_standby() {
     require 'a standby, by pg_basebackup' "$log" as_postgres "$PG_BIN/pg_basebackup" --pgdata "$SCRATCH/standby" --write-recovery-conf \
         --checkpoint fast --no-sync -d "postgres://postgres:$(cat "$CLUSTER/superuser.password")@127.0.0.1:$CLUSTER_PORT/postgres"
     start_standby
+    NAGZ_STANDBY=$(CLUSTER_PORT=$standby_port cluster_url nagz_serve nagz)
+    export NAGZ_STANDBY
 }
 
 start_standby() {
