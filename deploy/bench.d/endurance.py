@@ -10,9 +10,13 @@ server's memory, descriptors, threads and database sessions are sampled. A slope
 
 A family is reckoned to send 500 requests in a day of 16 hours, so 250 in eight hours: eight hours of 1,000 families are 250,000
 requests, which are sent within minutes here. Slopes are per hour of 1,000 such families, 31,250 requests.
+
+Times of the last tenth of the run are compared with those of the first. PostgreSQL makes its checkpoints so often that each tenth
+has one, and a process that asks nothing measures how fast the machine itself is.
 """
 import argparse
 import collections
+import contextlib
 import http.client
 import itertools
 import json
@@ -37,6 +41,7 @@ SOCKETS, SOCKETS_PER_SECOND = 200, 10
 ACCOUNTS = 10
 REQUESTS_PER_HOUR = 31_250  # of 1,000 families
 EIGHT_HOURS = 250  # requests of one family
+WARMING = 1 / 5  # of the run, in which caches fill
 
 
 def progress(words):
@@ -169,6 +174,17 @@ def come_and_go(port, targets, end, pipe):
     pipe.send((opened, {}, 0))
 
 
+def calculate(end, pipe):
+    """How much processor time the same calculation takes, ten times a second: how fast the machine is without the server."""
+    times = []
+    while time.time() < end:
+        began, used = time.time(), time.process_time()
+        sum(range(100_000))
+        times.append((began, time.process_time() - used, "calculation"))
+        time.sleep(0.1)
+    pipe.send((times, {}, 0))
+
+
 # MARK: samples
 
 
@@ -205,16 +221,28 @@ def percentile(times, part):
 # MARK: the run
 
 
+@contextlib.contextmanager
+def frequent_checkpoints(seconds):
+    """PostgreSQL makes a checkpoint so often, though not more often than it can: every 30 seconds."""
+    bench.superuser(f"ALTER SYSTEM SET checkpoint_timeout = '{max(30, round(seconds))}s'")
+    bench.superuser("SELECT pg_reload_conf()")
+    try:
+        yield
+    finally:
+        bench.superuser("ALTER SYSTEM RESET checkpoint_timeout")
+        bench.superuser("SELECT pg_reload_conf()")
+
+
 def run(server, database, options):
     targets = (bench.DATA / "targets.txt").read_text().splitlines()
     began = time.time()
     end = began + options.minutes * 60
-    jobs = [(send, targets[number::PROCESSES], options.rate / PROCESSES) for number in range(PROCESSES)]
-    jobs += [(sign_in,), (come_and_go, targets)]
+    jobs = [(send, server.port, targets[number::PROCESSES], options.rate / PROCESSES) for number in range(PROCESSES)]
+    jobs += [(sign_in, server.port), (come_and_go, server.port, targets), (calculate,)]
     pipes, processes = [], []
     for job, *given in jobs:
         mine, theirs = multiprocessing.Pipe()
-        processes.append(multiprocessing.Process(target=job, args=(server.port, *given, end, theirs), daemon=True))
+        processes.append(multiprocessing.Process(target=job, args=(*given, end, theirs), daemon=True))
         processes[-1].start()
         theirs.close()
         pipes.append(mine)
@@ -241,8 +269,13 @@ def show_kinds(first, last):
             progress(f"{kind}: p50 {p50:.1f} → {p50_last:.1f} ms, p99 {p99:.1f} → {p99_last:.1f} ms, {len(parts[1])} requests")
 
 
+def first_and_last_tenth(measured):
+    tenth = len(measured) // 10
+    return measured[:tenth], measured[-tenth:]
+
+
 def figures(began, samples, found, options):
-    *senders, sockets = found
+    *senders, sockets, (calculations, _, _) = found
     times = sorted(itertools.chain.from_iterable(times for times, _, _ in senders))
     failed = {}
     for _, faults, _ in senders:
@@ -252,16 +285,21 @@ def figures(began, samples, found, options):
         progress(f"failed: {failed}")
     # Signing in takes as long as hashing a password.
     requests = sorted(itertools.chain.from_iterable(times for times, _, _ in senders[:PROCESSES]))
-    warm = began + options.minutes * 60 / 5
+    warm = began + options.minutes * 60 * WARMING
     measured, kept = [one for one in requests if one[0] >= warm], [one for one in samples if one["at"] >= warm]
-    tenth = len(measured) // 10
-    first, last = (percentile([time for _, time, _ in part], 0.99) * 1e3 for part in (measured[:tenth], measured[-tenth:]))
-    show_kinds(measured[:tenth], measured[-tenth:])
+    parts = first_and_last_tenth(measured)
+    first, last = (percentile([time for _, time, _ in part], 0.99) * 1e3 for part in parts)
+    show_kinds(*parts)
+    machine_first, machine_last = (
+        statistics.median(time for _, time, _ in part)
+        for part in first_and_last_tenth([one for one in calculations if one[0] >= warm]))
     rate = len(times) / (options.minutes * 60)
     result = {
         "requests": len(times), "per_second": round(rate), "families_of_eight_hours": round(len(times) / EIGHT_HOURS),
         "sockets_opened": sockets[0], "failed": sum(failed.values()),
         "p99_ms_first_tenth": round(first, 2), "p99_ms_last_tenth": round(last, 2), "p99_ratio": round(last / first, 2),
+        "machine_ratio": round(machine_last / machine_first, 2),
+        "p99_ratio_of_server": round(last / first / (machine_last / machine_first), 2),
         "memory_mb": round(kept[-1]["memory_mb"], 1), "behind_s": round(max(0, *(-late for _, _, late in senders)), 1),
     }
     for key in ("memory_mb", "descriptors", "threads", "sessions"):
@@ -276,7 +314,8 @@ def main():
     parser.add_argument("--rate", type=int, default=300)
     options = parser.parse_args()
     database = bench.fresh_database()
-    with bench.nagz(database) as server:
+    tenth = options.minutes * 60 * (1 - WARMING) / 10
+    with frequent_checkpoints(tenth), bench.nagz(database) as server:
         began, samples, found = run(server, database, options)
         entries = audit.wait_until_logged(server.port)
     result = figures(began, samples, found, options)
