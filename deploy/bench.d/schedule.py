@@ -140,7 +140,8 @@ def split_targets():
 
 
 def beside(options):
-    """The throughput beside everything that goes on by itself, divided by that without, for each workload."""
+    """The throughput beside everything that goes on by itself, divided by that without, for each workload: the median of the
+    turns' ratios, because a machine changes its speed between turns more than within one."""
     people = split_targets()
     ratios = {}
     for workload in ("W2", "W3", "W4"):
@@ -159,7 +160,7 @@ def beside(options):
                     crowd.check()
                     crowd.close()
         progress(f"alone {found[False]}, beside {found[True]}")
-        ratios[workload.lower()] = round(statistics.median(found[True]) / statistics.median(found[False]), 3)
+        ratios[workload.lower()] = round(statistics.median(live / alone for live, alone in zip(found[True], found[False])), 3)
     return ratios
 
 
