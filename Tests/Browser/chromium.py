@@ -106,9 +106,8 @@ class Browser:
             self.problems.append(details.get("exception", {}).get("description", details["text"]))
         elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
             # A refused sign-in is no fault of the page, nor is what a test itself brings about.
-            problem = f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}"
-            if not any(text in problem for text in ["status of 401", *self.tolerated]):
-                self.problems.append(problem)
+            if not any(text in parameters["entry"]["text"] for text in ["status of 401", *self.tolerated]):
+                self.problems.append(f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}")
         elif method == "Fetch.requestPaused":
             self.paused.append(parameters)
         elif method == "Network.loadingFinished":

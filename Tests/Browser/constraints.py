@@ -258,7 +258,7 @@ def constraints_of_others(walk):
     b = walk.browser
     email = walk.options.guardian[0]
     role = "UPDATE memberships SET role = '{}' WHERE user_id = (SELECT id FROM users WHERE email = '" + email + "')"
-    # A view that has all its answers: a request of the overview still on its way would be refused.
+    # No request is on its way when the role changes: a late one of the overview would be refused.
     walk.view("drafts", "document.querySelector('.draft, .cards .empty')")
     try:
         walk.sql(role.format("participant"))
