@@ -20,8 +20,8 @@ public struct ExecutionLog {
     }
 
     /// Nobody is told.
-    public static var silent: ExecutionLog {
-        ExecutionLog(user: UserID(high: 0, low: 0), newID: { (0, 0) }, stopwatch: { 0 }, note: { _ in })
+    public static func silent(for user: UserID) -> ExecutionLog {
+        ExecutionLog(user: user, newID: { (0, 0) }, stopwatch: { 0 }, note: { _ in })
     }
 
     func identifier<Kind>() -> Identifier<Kind> {
@@ -33,6 +33,8 @@ public struct ExecutionLog {
 /// A question on its way to an answer or a refusal of this device.
 package struct RoutedQuestion {
     let question: Question
+    /// What the person has chosen.
+    package let choices: AIChoices
     let nag: NagID?
     let family: FamilyID
     let trace: TraceID
@@ -40,6 +42,8 @@ package struct RoutedQuestion {
     let policy: PolicyResult
     /// The router's decision; a failure while it is refused.
     package let route: Result<RoutingDecision, RoutingFailure>
+    /// The model on this device that writes the answer; nil for the rules, or where this device does not answer.
+    let writer: ModelWriter?
 
     /// The record of an answer.
     /// - Parameter tokenCount: of the prompt and the model's answer; nil for the rules.

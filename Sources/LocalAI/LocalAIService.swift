@@ -12,21 +12,20 @@ public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics
     private let routing: QuestionRouting
-    private let model: ModelWriter?
+    private let models: LocalModels
     private let log: ExecutionLog
 
     /// - Parameters:
-    ///   - model: writes the texts of answers where the person's mode says so. It MUST run on this device.
+    ///   - models: write the texts of answers where the person's mode says so.
     ///   - dialog: how constraints warn the person and ask for confirmations.
-    ///   - log: told of each answer and each refusal.
+    ///   - log: says whose device it is, and is told of each answer and each refusal.
     public init(
-        facts: CacheFacts, heuristics: Heuristics, model: ModelWriter? = nil, dialog: ConstraintDialog = .silent,
-        log: ExecutionLog = .silent
+        facts: CacheFacts, heuristics: Heuristics, models: LocalModels = .none, dialog: ConstraintDialog = .silent,
+        log: ExecutionLog
     ) {
-        precondition(model?.provider.reach ?? .device == .device, "a model beyond this device")
         self.facts = facts
         self.heuristics = heuristics
-        self.model = model
+        self.models = models
         self.log = log
         routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog, log: log)
     }
@@ -38,7 +37,7 @@ public struct LocalAIService: AIService {
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
         try require(operation)
-        let routed = try route(operation, question, requiresOffline: true, isAvailable: true)
+        let routed = try await route(operation, question, requiresOffline: true, isAvailable: true)
         do { return try await answerRouted(operation, question, routed) } catch {
             noteRefusal(routed, error)
             throw error
@@ -55,20 +54,22 @@ public struct LocalAIService: AIService {
         let known = try await question.facts(from: facts)
         var response = operation.rule(heuristics, question, known).response
         var (author, tokenCount): (Authorship, Int?) = (Authorship(fallback: replaced), nil)
-        if let decision = try? routed.route.get(), decision.provider == .localModel, let model,
-            let wording = operation.wording,
+        if let writer = routed.writer, let wording = operation.wording,
             let told = wording.facts(heuristics, question, known, try facts.names())
         {
-            switch await model.write(told, traceparent: routed.trace.traceparent) {
+            switch await writer.write(told, traceparent: routed.trace.traceparent) {
             case .success(let result):
                 wording.replace(&response, result.text)
-                author = Authorship(.localModel, model: result.model)
+                author = Authorship(result.provider, model: result.model)
                 tokenCount = result.tokenCount
+            case .failure(.fault(.unavailable)) where routed.choices.mode == .onDeviceOnly:
+                throw LocalRefusal.modelUnavailable
             case .failure(let problem): author.fallback = problem.fallback
             }
             try Task.checkCancellation()
-            // It may have been withdrawn while the model wrote.
+            // Either may have been withdrawn while the model wrote.
             try requireConsent()
+            try requireSwitchedOn()
         }
         let record = operation.record(heuristics, question, known, response)
         log.note(routed.record(record, by: author, tokenCount: tokenCount, log))
@@ -83,20 +84,18 @@ public struct LocalAIService: AIService {
     /// - Throws: `QuestionRefusal`, `SQLiteError`.
     package func route<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, isAvailable: Bool
-    ) throws -> RoutedQuestion {
-        var local = LocalCapability(isAvailable: isAvailable)
-        if let model, let task = operation.id.modelTask, model.covers(task) {
-            local.model = LocalModel(isOfSystem: false, name: model.provider.name.rawValue)
-        }
+    ) async throws -> RoutedQuestion {
+        let choices = try choices
+        let selection = await models.selection(for: operation.id.modelTask, choices)
         return try routing.decide(
-            operation.id, question.content, (question as? any AboutNag)?.nagID, requiresOffline: requiresOffline, local,
-            at: now)
+            operation.id, question.content, (question as? any AboutNag)?.nagID, choices,
+            requiresOffline: requiresOffline, isAvailable: isAvailable, selection, at: now)
     }
 
     /// Tells the log that nobody has answered.
     package func noteRefusal(_ routed: RoutedQuestion, _ error: any Error) {
         switch error {
-        case is CacheMiss, LocalRefusal.mustBeRecorded:
+        case is CacheMiss, LocalRefusal.mustBeRecorded, LocalRefusal.modelUnavailable:
             log.note(routed.record(refusedWith: ExecutionCode.localUnavailable.rawValue, log))
         case is LocalRefusal: log.note(routed.record(refusedWith: ErrorCode.authorizationDenied.rawValue, log))
         default: return
@@ -108,6 +107,7 @@ public struct LocalAIService: AIService {
         if operation.onDevice == .never { throw LocalRefusal.mustBeRecorded }
         if operation.facts != .none { try facts.requireSynced() }
         try requireConsent()
+        try requireSwitchedOn()
     }
 
     /// A sentence for an excuse of that category, sent in place of the person's own words.
@@ -123,7 +123,19 @@ public struct LocalAIService: AIService {
 
     package var now: Timestamp { facts.now() }
 
-    package func allowsOnDevice(_ user: UserID) throws -> Bool { try facts.allowsOnDevice(user) }
+    /// What the person has chosen for their questions.
+    package var choices: AIChoices {
+        get throws { try facts.cache.choices(of: facts.family) }
+    }
+
+    /// Whether the person lets their device answer.
+    package var isSwitchedOn: Bool {
+        get throws { try facts.allowsOnDevice(log.user) }
+    }
+
+    private func requireSwitchedOn() throws {
+        guard try isSwitchedOn else { throw LocalRefusal.switchedOff }
+    }
 
     /// An unknown consent counts as not given.
     private func requireConsent() throws {
@@ -139,6 +151,8 @@ public enum LocalRefusal: Error, Hashable, Sendable {
     case mustBeRecorded
     /// The person's preference forbids answers by their device.
     case switchedOff
+    /// The person lets the operating system's model alone write, and it cannot be asked any more.
+    case modelUnavailable
 }
 
 extension TraceID {

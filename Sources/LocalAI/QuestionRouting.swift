@@ -45,25 +45,31 @@ struct QuestionRouting {
     /// Decides where a question is answered; shows warnings, and asks for a confirmation where a constraint wants it.
     /// - Parameters:
     ///   - requiresOffline: whether the question must not leave the device.
-    ///   - local: what the device can answer, as far as is known before its facts are read.
+    ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
+    ///   - selection: the model on this device that may write the answer.
     /// - Throws: `QuestionRefusal`, of which the log is told; `SQLiteError`.
     func decide(
-        _ operation: AIOperationID, _ content: String, _ nag: NagID?, requiresOffline: Bool, _ local: LocalCapability,
-        at now: Timestamp
+        _ operation: AIOperationID, _ content: String, _ nag: NagID?, _ choices: AIChoices, requiresOffline: Bool,
+        isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp
     ) throws -> RoutedQuestion {
         let started = log.stopwatch()
-        let (constraints, choices) = (try cache.constraints(of: family), try cache.choices(of: family))
+        let constraints = try cache.constraints(of: family)
         let question = Question(
             id: log.identifier(), operation: .operation(operation), content: content,
             privacyLevel: choices.privacyLevel, requiresOffline: requiresOffline, askedAt: now)
         // Whether the server can be reached shows when it is asked.
-        let state = RuntimeState(
-            local: local, network: .online, tokenThreshold: choices.tokenThreshold, mode: choices.mode)
+        var state = RuntimeState(
+            local: LocalCapability(model: selection.model, isAvailable: isAvailable), network: .online,
+            tokenThreshold: choices.tokenThreshold, mode: choices.mode)
+        if let notice = selection.notice { state.notices.append(notice) }
         let policy = PolicyEngine(constraints).evaluate(question)
         let trace: TraceID = log.identifier()
+        let route = Router.route(question, state, policy, at: now, trace: trace)
+        let provider = try? route.get().provider
         let routed = RoutedQuestion(
-            question: question, nag: nag, family: family, trace: trace, started: started, policy: policy,
-            route: Router.route(question, state, policy, at: now, trace: trace))
+            question: question, choices: choices, nag: nag, family: family, trace: trace, started: started,
+            policy: policy,
+            route: route, writer: provider == selection.writer?.provider.name ? selection.writer : nil)
         do throws(QuestionRefusal) {
             switch routed.route {
             case .success(let decision):

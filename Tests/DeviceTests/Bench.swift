@@ -51,8 +51,9 @@ final class Bench {
     var confirmation = ConstraintDialog.Confirmation.nobodyToAsk
     /// The warnings and prompts that were shown.
     var shown: [String] = []
-    /// The model on the device; nil without one.
-    var model: ModelWriter?
+    /// The model behind the device's gateway, and the operating system's; nil without one.
+    var model: (any ModelProvider)?
+    var system: (any ModelProvider)?
     /// What was told of the questions that the device answered or refused.
     var executions: [ExecutionRecord] = []
     var keepsHistory = false
@@ -70,10 +71,16 @@ final class Bench {
             page(nags: nags, cursor: "a", facts: facts), of: homeFamily, askedFrom: .cursor(nil), at: now)
     }
 
+    private var models: LocalModels {
+        guard let prompts = try? PromptBook.english() else { return .none }
+        let models = system.map { DeviceModels(system: $0, gateway: model) } ?? DeviceModels(gateway: model)
+        return models.writers(prompts: prompts, phrasebook: heuristics.phrasebook)
+    }
+
     var local: LocalAIService {
         let now = now
         return LocalAIService(
-            facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics, model: model,
+            facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics, models: models,
             dialog: ConstraintDialog(
                 warn: { self.shown.append("warning: \($0)") },
                 confirm: {
@@ -94,7 +101,7 @@ final class Bench {
 
     func ask(_ operation: AIOperationID, nag: UInt64 = 1) async throws -> AnswerRecord {
         let service = OnDeviceAIService(
-            local: local, server: far, user: me, isOffline: { $0 is FarAway.Unreachable }, stopwatch: { 0 },
+            local: local, server: far, isOffline: { $0 is FarAway.Unreachable }, stopwatch: { 0 },
             record: { self.records.append($0) })
         try await Self.run(operation, service, NagID(high: 1, low: nag))
         return try #require(records.last)

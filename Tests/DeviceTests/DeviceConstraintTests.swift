@@ -190,8 +190,11 @@ struct DeviceConstraintTests {
             #expect(try await bench.ask(.coaching).reason == .cloud && bench.far.asked == [.coaching])
             #expect(try await bench.ask(.summarizeExcuse).place == .device)
             try choose(.onDeviceOnly)
-            #expect(try await bench.ask(.coaching).place == .device)
-            await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) { try await bench.ask(.digest) }
+            await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) { try await bench.ask(.coaching) }
+            try choose(.localOnly)
+            for operation in [AIOperationID.coaching, .digest] {
+                #expect(try await bench.ask(operation).place == .device)
+            }
             await #expect(throws: CacheMiss.nagUnknown) { try await bench.ask(.coaching, nag: 77) }
             try choose(.off)
             for operation in AIOperationID.allCases {

@@ -9,17 +9,18 @@ import Testing
 
 /// A model that answers as the test says, and remembers what it was asked.
 private final class ScriptedModel: ModelProvider {
-    let name = ProviderName.localModel
+    let name: ProviderName
     let reach: Reach
     let capabilities: ProviderCapabilities
     private let answer: () throws(ModelFault) -> String
+    var availability = Availability.available
     private(set) var requests: [ModelRequest] = []
 
     init(
-        _ capabilities: ProviderCapabilities = .localStandard, reach: Reach = .device,
+        _ capabilities: ProviderCapabilities = .localStandard, name: ProviderName = .localModel, reach: Reach = .device,
         _ answer: @escaping () throws(ModelFault) -> String
     ) {
-        (self.capabilities, self.reach, self.answer) = (capabilities, reach, answer)
+        (self.capabilities, self.name, self.reach, self.answer) = (capabilities, name, reach, answer)
     }
 
     func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
@@ -28,7 +29,7 @@ private final class ScriptedModel: ModelProvider {
             text: try answer(), provider: name, model: "small", latency: .milliseconds(3), tokenCount: 42)
     }
 
-    func isAvailable() async -> Availability { .available }
+    func isAvailable() async -> Availability { availability }
 }
 
 @Suite("A model on the device", .timeLimit(.minutes(5)))
@@ -37,12 +38,13 @@ struct LocalModelTests {
     private static let nag = NagID(high: 1, low: 1)
 
     private func synced(
-        _ folder: String, _ mode: AIMode = .auto, level: PrivacyLevel = .auto, model: (any ModelProvider)?
+        _ folder: String, _ mode: AIMode = .auto, level: PrivacyLevel = .auto, model: (any ModelProvider)?,
+        system: (any ModelProvider)? = nil, chosen: String? = nil
     ) throws -> Bench {
         let bench = try Bench(folder)
-        bench.model = try model.map { ModelWriter($0, prompts: try .english(), phrasebook: try .english()) }
+        (bench.model, bench.system) = (model, system)
         var facts = facts()
-        facts.choices = AIChoices(mode: mode, privacyLevel: level, tokenThreshold: 4_096)
+        facts.choices = AIChoices(mode: mode, privacyLevel: level, tokenThreshold: 4_096, localModel: chosen)
         try bench.sync(facts)
         return bench
     }
@@ -93,13 +95,102 @@ struct LocalModelTests {
         }
     }
 
-    @Test("in every other mode no model is asked", arguments: [AIMode.heuristic, .onDeviceOnly])
-    func otherModes(mode: AIMode) async throws {
+    @Test("in the mode heuristic no model is asked")
+    func rulesAlone() async throws {
         try await withFolder { folder in
             let model = ScriptedModel { () throws(ModelFault) in Self.kind }
-            let bench = try synced(folder, mode, model: model)
+            let bench = try synced(folder, .heuristic, model: model, system: model)
             #expect(try await bench.local.coaching(nagID: Self.nag).tip != Self.kind)
             #expect(model.requests.isEmpty && bench.executions.map(\.execution.provider) == ["heuristic"])
+        }
+    }
+
+    @Test("on_device_only without a system's model, or while it is away: E-LOCAL-001, and never the rules")
+    func onDeviceOnlyWithout() async throws {
+        try await withFolder { folder in
+            let gateway = ScriptedModel { () throws(ModelFault) in Self.kind }
+            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in Self.kind
+            }
+            system.availability = .unavailable(.notConfigured)
+            let bench = try synced(folder, .onDeviceOnly, model: gateway)
+            for system in [nil, system] {
+                bench.system = system
+                for operation in AIOperationID.allCases {
+                    await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable), "\(operation)") {
+                        try await bench.ask(operation)
+                    }
+                }
+            }
+            #expect(gateway.requests.isEmpty && system.requests.isEmpty && bench.far.asked.isEmpty)
+            #expect(Set(bench.executions.map(\.errorCode)) == ["E-LOCAL-001"])
+        }
+    }
+
+    @Test("the system's model that goes away after the question was routed: E-LOCAL-001 as well")
+    func goesAway() async throws {
+        try await withFolder { folder in
+            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in
+                throw .unavailable(.notConfigured)
+            }
+            let bench = try synced(folder, .onDeviceOnly, model: nil, system: system)
+            await #expect(throws: LocalRefusal.modelUnavailable) { try await bench.ask(.coaching) }
+            #expect(system.requests.count == 1 && bench.executions.map(\.errorCode) == ["E-LOCAL-001"])
+        }
+    }
+
+    @Test("the system's model writes in on_device_only, and first in auto; figures are no model's")
+    func system() async throws {
+        for mode in [AIMode.onDeviceOnly, .auto] {
+            try await withFolder { folder in
+                let gateway = ScriptedModel { () throws(ModelFault) in "Begin now." }
+                let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in
+                    Self.kind
+                }
+                let bench = try synced(folder, mode, model: gateway, system: system)
+                #expect(try await bench.local.coaching(nagID: Self.nag).tip == Self.kind)
+                let report = try #require(bench.executions.last?.execution)
+                #expect(
+                    report.provider == "foundation_models" && report.taskType == .localModel && !report.usedFallback)
+                if mode == .onDeviceOnly {
+                    #expect(try await bench.ask(.digest).place == .device)
+                    for operation in [AIOperationID.patterns, .predictCompletion] {
+                        await #expect(throws: QuestionRefusal.noRoute(.nothingToWrite)) {
+                            try await bench.ask(operation)
+                        }
+                    }
+                    #expect(bench.executions.last?.errorCode == "E-TASK-002")
+                }
+                #expect(gateway.requests.isEmpty && bench.far.asked.isEmpty)
+            }
+        }
+    }
+
+    @Test("ai_model_local chooses between the device's models; one that is not there is told")
+    func chosen() async throws {
+        try await withFolder { folder in
+            let gateway = ScriptedModel { () throws(ModelFault) in Self.kind }
+            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in Self.kind
+            }
+            let bench = try synced(folder, model: gateway, system: system, chosen: "local_model")
+            _ = try await bench.local.coaching(nagID: Self.nag)
+            #expect(gateway.requests.count == 1 && system.requests.isEmpty && bench.shown.isEmpty)
+            bench.model = nil
+            _ = try await bench.local.coaching(nagID: Self.nag)
+            #expect(system.requests.isEmpty, "another model is never asked in its place")
+            let report = try #require(bench.executions.last?.execution)
+            #expect(report.provider == "heuristic" && report.warnings.count == 1)
+            #expect(report.warnings[0].contains("ai_model_local") && bench.shown == ["warning: \(report.warnings[0])"])
+        }
+    }
+
+    @Test("local_only answers the digest that the device can give")
+    func localDigest() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder, .localOnly, model: nil)
+            #expect(try await bench.ask(.digest).place == .device)
+            #expect(bench.far.asked.isEmpty && bench.executions.map(\.errorCode) == [nil])
+            bench.now = bench.now + .days(2)
+            await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) { try await bench.ask(.digest) }
         }
     }
 

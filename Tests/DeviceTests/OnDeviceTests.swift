@@ -66,6 +66,11 @@ struct OnDeviceTests {
             #expect(try await bench.ask(.selectTone).reason == .switchedOff)
             bench.far.isDown = true
             await #expect(throws: FarAway.Unreachable.self) { try await bench.ask(.selectTone) }
+            for operation in AIOperationID.allCases where operation != .pushBack {
+                await #expect(throws: LocalRefusal.switchedOff, "\(operation)") {
+                    try await Bench.run(operation, bench.local, NagID(high: 1, low: 1))
+                }
+            }
         }
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -134,7 +139,8 @@ struct OnDeviceTests {
             let nag = NagID(high: 1, low: 1)
             let now = bench.now
             let facts = CacheFacts(bench.cache, family: homeFamily, reported: [nag], now: { now })
-            let local = LocalAIService(facts: facts, heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            let local = LocalAIService(
+                facts: facts, heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: me))
             #expect(try await local.predictCompletion(nagID: nag).likelihood == 1)
             #expect(try await facts.nagFacts(nag).facts.category == CompletionRecord(total: 3, completed: 2))
         }

@@ -30,9 +30,11 @@ import Testing
         if mode == .off { return "off" }
         if row == .block { return "E-POLICY-001" }
         if row == .local || (level == .local && row != .cloud) {
-            return mode == .byoOnly ? "E-LOCAL-001" : "PRIVACY_LOCAL"
+            return mode == .byoOnly || mode == .onDeviceOnly ? "E-LOCAL-001" : "PRIVACY_LOCAL"
         }
-        if row == .forceLocal { return mode == .byoOnly ? "E-LOCAL-001" : "POLICY_FORCE_LOCAL" }
+        if row == .forceLocal {
+            return mode == .byoOnly || mode == .onDeviceOnly ? "E-LOCAL-001" : "POLICY_FORCE_LOCAL"
+        }
         let rule: String
         switch row {
         case .forceCloud: rule = "POLICY_FORCE_CLOUD"
@@ -40,7 +42,7 @@ import Testing
         default:
             if level == .cloud {
                 rule = "PRIVACY_CLOUD"
-            } else if row == .autoLocal && mode != .byoOnly {
+            } else if row == .autoLocal && mode != .byoOnly && mode != .onDeviceOnly {
                 return "AUTO_LOCAL"
             } else {
                 rule = "AUTO_CLOUD"
@@ -97,6 +99,26 @@ import Testing
         #expect(failure() == .networkUnavailable)
         state.network = .online
         #expect(failure() == nil)
+    }
+
+    @Test("on_device_only is the system's model and nobody else; figures are no model's", arguments: [true, false])
+    func systemModel(isOfSystem: Bool) {
+        func route(_ operation: AIOperationID) -> Result<RoutingDecision, RoutingFailure> {
+            var question = PolicyTests.question()
+            question.operation = .operation(operation)
+            let local = LocalCapability(model: LocalModel(isOfSystem: isOfSystem, name: "m"))
+            let state = RuntimeState(local: local, network: .online, mode: .onDeviceOnly)
+            return Router.route(
+                question, state, PolicyEngine([]).evaluate(question), at: noon, trace: TraceID(high: 0, low: 1))
+        }
+        for operation in AIOperationID.allCases {
+            switch route(operation) {
+            case .success(let decision): #expect(isOfSystem && decision.provider == .foundationModels)
+            case .failure(let failure):
+                #expect(failure == (isOfSystem ? .nothingToWrite : .localModelUnavailable))
+                #expect(!isOfSystem || operation.modelTask == nil)
+            }
+        }
     }
 
     @Test func thresholdsAreInclusive() throws {

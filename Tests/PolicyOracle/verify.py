@@ -116,6 +116,9 @@ def route(question, state, policy):
     def local(rule, fallback=False):
         if mode == "byo_only":
             raise Failure("E-LOCAL-001")
+        # The mode promises the system's own model, and nothing in its place.
+        if mode == "on_device_only" and not (state["local"]["model"] and state["local"]["model"]["of_system"]):
+            raise Failure("E-LOCAL-001")
         return decision("local", local_provider(state), rule, fallback)
 
     def cloud(rule):

@@ -4,6 +4,7 @@ import Domain
 import Postgres
 import Reactor
 import SQL
+import Synchronization
 import Testing
 
 @testable import Server
@@ -21,6 +22,32 @@ struct LaneTests {
             most = max(most, running)
             while !isOpen { await Task.yield() }
             running -= 1
+        }
+    }
+
+    /// What tasks of several loops have come to, by key.
+    private final class SharedProgress: Sendable {
+        struct State {
+            var running = [0, 0]
+            var most = [0, 0]
+            var mostInAll = 0
+            var isOpen = false
+            var done = 0
+        }
+
+        let state = Mutex(State())
+
+        func hold(_ key: Int) async {
+            state.withLock { state in
+                state.running[key] += 1
+                state.most[key] = max(state.most[key], state.running[key])
+                state.mostInAll = max(state.mostInAll, state.running.reduce(0, +))
+            }
+            while !state.withLock(\.isOpen) { await Task.yield() }
+            state.withLock { state in
+                state.running[key] -= 1
+                state.done += 1
+            }
         }
     }
 
@@ -54,6 +81,33 @@ struct LaneTests {
             }
             await sessions.close()
             #expect(most == 8)
+        }
+    }
+
+    @Test("loops that share a counter count together: two of a key and three in all, and everybody gets a turn")
+    func acrossLoops() async throws {
+        let turns = TurnCounter<Int>(limit: 3, limitPerKey: 2, queueLimit: 64)
+        let progress = SharedProgress()
+        let loops = try (0..<2).map { try EventLoop(name: "lane-\($0)") }
+        for loop in loops { try loop.start() }
+        defer { for loop in loops { loop.stop() } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<24 {
+                let (loop, key) = (loops[number % 2], number / 2 % 2)
+                group.addTask {
+                    try await loop.task { poller in
+                        let lane = Lane(poller, sharing: turns, timeout: .seconds(600))
+                        try await lane.run(key) { await progress.hold(key) }
+                    }
+                }
+            }
+            while progress.state.withLock({ $0.running.reduce(0, +) }) < 3 { await Task.yield() }
+            for _ in 0..<1_000 { await Task.yield() }
+            progress.state.withLock { $0.isOpen = true }
+            try await group.waitForAll()
+        }
+        progress.state.withLock { state in
+            #expect(state.most.allSatisfy { $0 <= 2 } && state.mostInAll == 3 && state.done == 24)
         }
     }
 

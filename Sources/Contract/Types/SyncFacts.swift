@@ -63,6 +63,8 @@ extension AIChoices: WireObject {
         // An earlier server does not send them.
         logRetentionDays = try fields.optional("ai_log_retention_days") ?? logRetentionDays
         logsErrorsOnly = try fields.optional("ai_log_errors_only") ?? logsErrorsOnly
+        localModel = try fields.optional("ai_model_local")
+        cloudModel = try fields.optional("ai_model_cloud")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -72,6 +74,8 @@ extension AIChoices: WireObject {
             json.field("ai_token_threshold", tokenThreshold)
             json.field("ai_log_retention_days", logRetentionDays)
             json.field("ai_log_errors_only", logsErrorsOnly)
+            json.field("ai_model_local", localModel)
+            json.field("ai_model_cloud", cloudModel)
         }
     }
 }

@@ -17,23 +17,20 @@ import SQLite
 public struct OnDeviceAIService<Server: AIService>: AIService {
     private let local: LocalAIService
     private let server: Server
-    private let user: UserID
     private let isOffline: (any Error) -> Bool
     private let record: (AnswerRecord) -> Void
     private let stopwatch: () -> Int64
 
     /// - Parameters:
-    ///   - user: whose device it is.
     ///   - isOffline: whether an error of the server's service means that the server was not reached.
     ///   - stopwatch: microseconds since any fixed point.
     ///   - record: called with the source of each answer, and the reason.
     public init(
-        local: LocalAIService, server: Server, user: UserID, isOffline: @escaping (any Error) -> Bool,
+        local: LocalAIService, server: Server, isOffline: @escaping (any Error) -> Bool,
         stopwatch: @escaping () -> Int64, record: @escaping (AnswerRecord) -> Void = { _ in }
     ) {
         self.local = local
         self.server = server
-        self.user = user
         self.isOffline = isOffline
         self.stopwatch = stopwatch
         self.record = record
@@ -53,7 +50,7 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
         let known = try reasonToAskServer(operation)
         // The words of a person stay here where the device may answer.
         let staysHere = known == nil && !question.content.isEmpty
-        let routed = try local.route(operation, question, requiresOffline: staysHere, isAvailable: known == nil)
+        let routed = try await local.route(operation, question, requiresOffline: staysHere, isAvailable: known == nil)
         let decision = try routed.route.get()
         var reason = AnswerReason(decision.rule, staysHere: staysHere) ?? known ?? .fresh
         if decision.route == .local {
@@ -84,10 +81,12 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
     ) throws -> AnswerReason? {
         switch operation.onDevice {
         case .never: return .mustBeRecorded
-        case .whenOffline: return .wholeFamily
+        // Where nobody else may answer, the device gives the digest that it can.
+        case .whenOffline where try !local.choices.mode.staysOnDevice: return .wholeFamily
+        case .whenOffline: break
         case .first: break
         }
-        if try !local.allowsOnDevice(user) { return .switchedOff }
+        if try !local.isSwitchedOn { return .switchedOff }
         guard operation.facts != .none, let cachedFamily = try local.cachedFamily, cachedFamily.syncedAt != nil else {
             return nil
         }

@@ -10,6 +10,10 @@ public struct AIChoices: Hashable, Sendable {
     public var logRetentionDays: Int
     /// Whether it has nothing but questions that got no answer.
     public var logsErrorsOnly: Bool
+    /// Which of the models on a device writes first, as a `ProviderName`; nil for the system's.
+    public var localModel: String?
+    /// Which of the models of their own keys writes; nil where they have chosen none.
+    public var cloudModel: String?
 
     /// The choices of a person who has made none.
     public static let standard = AIChoices(Preferences())
@@ -18,17 +22,20 @@ public struct AIChoices: Hashable, Sendable {
         self.init(
             mode: preferences.aiMode, privacyLevel: preferences.aiPrivacyLevel,
             tokenThreshold: preferences.aiTokenThreshold, logRetentionDays: preferences.aiLogRetentionDays,
-            logsErrorsOnly: preferences.aiLogsErrorsOnly)
+            logsErrorsOnly: preferences.aiLogsErrorsOnly, localModel: preferences.aiLocalModel,
+            cloudModel: preferences.aiCloudModel)
     }
 
     public init(
         mode: AIMode, privacyLevel: PrivacyLevel, tokenThreshold: Int, logRetentionDays: Int = 30,
-        logsErrorsOnly: Bool = false
+        logsErrorsOnly: Bool = false, localModel: String? = nil, cloudModel: String? = nil
     ) {
         self.mode = mode
         self.privacyLevel = privacyLevel
         self.tokenThreshold = tokenThreshold
         self.logRetentionDays = logRetentionDays
         self.logsErrorsOnly = logsErrorsOnly
+        self.localModel = localModel
+        self.cloudModel = cloudModel
     }
 }

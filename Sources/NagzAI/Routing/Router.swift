@@ -10,7 +10,9 @@ public enum Router {
     ) -> Result<RoutingDecision, RoutingFailure> {
         guard state.mode != .off else { return .failure(.switchedOff) }
         if let violation = policy.violation { return .failure(.blocked(violation)) }
-        var draft = Draft(state: state, warnings: policy.warnings, now: now, trace: trace)
+        var draft = Draft(
+            state: state, isWritten: question.operation.modelTask != nil, warnings: policy.warnings + state.notices,
+            now: now, trace: trace)
         if question.privacyLevel == .local || question.requiresOffline {
             // A rule of the family never sends what a person marked as local.
             if policy.effectiveAction == .forceCloud { draft.warnings.append(ignoredForceCloud) }
@@ -36,15 +38,38 @@ extension RuntimeState {
     }
 }
 
+extension AIMode {
+    /// Whether it lets a model on the device write: the operating system's, or one behind a gateway on its loopback address.
+    public func uses(systemModel isOfSystem: Bool) -> Bool {
+        switch self {
+        case .auto: true
+        case .onDeviceOnly: isOfSystem
+        case .localOnly: !isOfSystem
+        case .heuristic, .byoOnly, .off: false
+        }
+    }
+
+    /// Whether it lets the device alone answer.
+    public var staysOnDevice: Bool { self == .onDeviceOnly || self == .localOnly }
+}
+
 /// A decision without its route.
 private struct Draft {
     let state: RuntimeState
+    /// Whether a model may write the answer; otherwise its figures are the rules'.
+    let isWritten: Bool
     var warnings: [String]
     let now: Timestamp
     let trace: TraceID
 
     func local(_ rule: RoutingRule, isFallbackAllowed: Bool = false) -> Result<RoutingDecision, RoutingFailure> {
-        guard state.mode != .byoOnly else { return .failure(.localModelUnavailable) }
+        switch state.mode {
+        case .byoOnly: return .failure(.localModelUnavailable)
+        // The rules are not what this mode promises.
+        case .onDeviceOnly where state.local.model?.isOfSystem != true: return .failure(.localModelUnavailable)
+        case .onDeviceOnly where !isWritten: return .failure(.nothingToWrite)
+        case .heuristic, .auto, .onDeviceOnly, .localOnly, .off: break
+        }
         return .success(decision(.local, localProvider, rule, isFallbackAllowed))
     }
 
@@ -53,6 +78,7 @@ private struct Draft {
         case .onDeviceOnly, .localOnly: return .failure(.localModelUnavailable)
         case .byoOnly where state.ownProviderModel == nil: return .failure(.ownProviderMissing)
         case .byoOnly where !state.isThirdPartyAllowed: return .failure(.thirdPartyForbidden)
+        case .byoOnly where !isWritten: return .failure(.nothingToWrite)
         case .heuristic, .auto, .byoOnly, .off: break
         }
         guard state.network == .online else { return .failure(.networkUnavailable) }
@@ -64,20 +90,14 @@ private struct Draft {
     private static let rules: Provider = (.heuristic, .heuristic, nil)
 
     private var localProvider: Provider {
-        guard let model = state.local.model else { return Self.rules }
-        let mayUse =
-            switch state.mode {
-            case .auto: true
-            case .onDeviceOnly: model.isOfSystem
-            case .localOnly: !model.isOfSystem
-            case .heuristic, .byoOnly, .off: false
-            }
-        guard mayUse else { return Self.rules }
+        guard isWritten, let model = state.local.model, state.mode.uses(systemModel: model.isOfSystem) else {
+            return Self.rules
+        }
         return (model.isOfSystem ? .foundationModels : .localModel, .localModel, model.name)
     }
 
     private var cloudProvider: Provider {
-        guard state.mode == .auto || state.mode == .byoOnly else { return Self.rules }
+        guard isWritten, state.mode == .auto || state.mode == .byoOnly else { return Self.rules }
         if let model = state.ownProviderModel, state.isThirdPartyAllowed { return (.ownProvider, .cloudModel, model) }
         if let model = state.gatewayModel { return (.serverGateway, .localModel, model) }
         return Self.rules

@@ -33,6 +33,9 @@ public enum ProviderName: String, Sendable, CaseIterable {
     case serverGateway = "server_gateway"
     /// The person's own provider, with their own key.
     case ownProvider = "byo"
+
+    /// Those of a device, which a person chooses between with `ai_model_local`.
+    public static let onDevice: [ProviderName] = [.foundationModels, .localModel]
 }
 
 /// Why a question has no route.
@@ -44,6 +47,8 @@ public enum RoutingFailure: Error, Hashable, Sendable {
     /// The mode asks for the person's own provider, which has no key.
     case ownProviderMissing
     case thirdPartyForbidden
+    /// The mode lets a model alone answer, and the operation has nothing but figures, which are the rules'.
+    case nothingToWrite
     case switchedOff
 
     /// Nil where the person's mode decides and no rule.
@@ -51,7 +56,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
         switch self {
         case .blocked: .policyBlock
         case .networkUnavailable: .networkUnavailable
-        case .localModelUnavailable, .ownProviderMissing, .thirdPartyForbidden, .switchedOff: nil
+        case .localModelUnavailable, .ownProviderMissing, .thirdPartyForbidden, .nothingToWrite, .switchedOff: nil
         }
     }
 
@@ -62,6 +67,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
         case .networkUnavailable: .networkUnavailable
         case .localModelUnavailable: .localUnavailable
         case .ownProviderMissing: .cloudNotConfigured
+        case .nothingToWrite: .taskUnavailable
         case .switchedOff: nil
         }
     }

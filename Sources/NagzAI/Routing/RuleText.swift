@@ -24,6 +24,7 @@ extension RoutingFailure {
         case .localModelUnavailable: "The chosen mode and the question leave no place that may answer"
         case .ownProviderMissing: "The chosen mode asks for an own provider, which has no key"
         case .thirdPartyForbidden: "The family's policy allows no model of a third party"
+        case .nothingToWrite: "The chosen mode lets a model alone answer, and no model writes figures"
         case .switchedOff: "The AI is switched off"
         }
     }

@@ -13,6 +13,8 @@ public struct RuntimeState: Hashable, Sendable {
     public var gatewayModel: String?
     /// Whether the family's policy and the person's role allow a third party's models.
     public var isThirdPartyAllowed: Bool
+    /// What the person should know of the models that they have chosen; the decision's warnings tell it.
+    public var notices: [String] = []
 
     public init(
         local: LocalCapability, network: NetworkState, tokenThreshold: Int = 4_096, mode: AIMode = .heuristic,

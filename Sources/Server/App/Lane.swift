@@ -1,26 +1,31 @@
 import Contract
 import Reactor
 
-/// Limits how many tasks of one loop do something at the same time, in all and for each key; the keys take turns.
+/// Limits how many tasks do something at the same time, in all and for each key; the keys take turns. The tasks are of one
+/// loop, or of all that share a `TurnCounter`.
 ///
 /// For work that is costly or waits for locks. Tasks wait here in memory and hold no database session.
-final class Lane<Key: Hashable> {
+final class Lane<Key: Hashable & Sendable> {
     private let poller: Poller
     private let timeout: Duration
-    private var turns: TurnQueue<Key>
-    private var waiters: [UInt64: (continuation: CheckedContinuation<Bool, Never>, timer: TimerID)] = [:]
-    private var lastTicket: UInt64 = 0
+    private let turns: TurnCounter<Key>
 
     /// - Parameters:
-    ///   - queueLimit: how many tasks may wait in all; one key may have a quarter of that.
+    ///   - poller: of the loop whose tasks these are.
     ///   - timeout: how long a task may wait.
-    init(
+    init(_ poller: Poller, sharing turns: TurnCounter<Key>, timeout: Duration = .seconds(2)) {
+        (self.poller, self.turns, self.timeout) = (poller, turns, timeout)
+    }
+
+    /// A lane of one loop.
+    /// - Parameter queueLimit: how many tasks may wait in all; one key may have a quarter of that.
+    convenience init(
         _ poller: Poller, limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024,
         timeout: Duration = .seconds(2)
     ) {
-        self.poller = poller
-        self.timeout = timeout
-        turns = TurnQueue(limit: limit, limitPerKey: limitPerKey, queueLimit: queueLimit)
+        self.init(
+            poller, sharing: TurnCounter(limit: limit, limitPerKey: limitPerKey, queueLimit: queueLimit),
+            timeout: timeout)
     }
 
     /// Waits for a turn; `leave` MUST follow.
@@ -28,30 +33,20 @@ final class Lane<Key: Hashable> {
     /// - Throws: 503 when too many wait, or at the deadline.
     func enter(_ key: Key, until deadline: MonotonicTime? = nil) async throws(APIError) {
         if turns.enter(key) { return }
+        var timer: TimerID?
         let mayGo = await withCheckedContinuation { continuation in
-            // The loop may have turned since we looked.
-            if turns.enter(key) { return continuation.resume(returning: true) }
-            lastTicket += 1
-            let ticket = lastTicket
-            guard turns.wait(key, ticket: ticket) else { return continuation.resume(returning: false) }
-            let timer = poller.schedule(at: deadline ?? poller.now + timeout) { [weak self] in
-                guard let self, turns.withdraw(key, ticket: ticket) else { return }
-                waiters.removeValue(forKey: ticket)?.continuation.resume(returning: false)
+            guard let ticket = turns.wait(key, continuation) else { return }
+            timer = poller.schedule(at: deadline ?? poller.now + timeout) { [turns] in
+                turns.withdraw(key, ticket: ticket)
             }
-            waiters[ticket] = (continuation, timer)
         }
+        if let timer { poller.cancel(timer) }
         guard mayGo else {
             throw APIError(.unavailable, "Too many requests like this are waiting. Try again.", retryAfter: 1)
         }
     }
 
-    func leave(_ key: Key) {
-        for ticket in turns.leave(key) {
-            guard let waiter = waiters.removeValue(forKey: ticket) else { continue }
-            poller.cancel(waiter.timer)
-            waiter.continuation.resume(returning: true)
-        }
-    }
+    func leave(_ key: Key) { turns.leave(key) }
 
     /// Runs `body` in its turn.
     func run<Value>(_ key: Key, _ body: () async throws -> Value) async throws -> Value {

@@ -12,10 +12,8 @@ package final class ModelGateways {
     let server: HTTPModelProvider?
     /// The prompts for models; nil where no question is ever sent to one.
     let prompts: PromptBook?
-    /// How many calls of this loop may be under way at once.
-    let callLimit: Int
-    /// How many calls of all loops may be under way at once.
-    static let callsAtOnce = 8
+    /// Counts calls that are under way.
+    let turns: ModelTurns
     /// By a digest of the sealed key.
     private var health: [[UInt8]: ProviderHealth] = [:]
     private let limits: ModelLimits?
@@ -23,10 +21,11 @@ package final class ModelGateways {
     private let loopback: LoopbackClient
 
     init(
-        _ options: ModelOptions, prompts: PromptBook? = nil, callLimit: Int = callsAtOnce, calls: CallTracer? = nil,
+        _ options: ModelOptions, prompts: PromptBook? = nil, turns: ModelTurns = ModelTurns(),
+        calls: CallTracer? = nil,
         _ poller: Poller
     ) {
-        (self.prompts, self.callLimit) = (prompts, callLimit)
+        (self.prompts, self.turns) = (prompts, turns)
         thirdParties = HTTPClient(
             poller, networks: options.networks, authorities: options.authorities,
             tracer: calls?.tracer(of: "third-party model"))
@@ -90,4 +89,12 @@ package final class ModelGateways {
             return error == .ownNetwork || error == .malformedRequest
         }
     }
+}
+
+/// Calls of models that are under way, counted in one place for all loops of an instance.
+struct ModelTurns: Sendable {
+    /// Questions: eight at once, two of one person.
+    let questions = TurnCounter<UserID>(limit: 8, limitPerKey: 2, queueLimit: 32)
+    /// Checks of people's keys and endpoints: eight at once, one of one person.
+    let checks = TurnCounter<UserID>(limit: 8, limitPerKey: 1, queueLimit: 32)
 }

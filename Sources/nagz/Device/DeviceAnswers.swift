@@ -31,7 +31,7 @@ enum DeviceAnswers {
         }
         let server = try context.server(session) { told.execution = $0 }
         let service = OnDeviceAIService(
-            local: local, server: server, user: session.userID,
+            local: local, server: server,
             isOffline: { ($0 as? ClientError)?.isOffline ?? false }, stopwatch: MachineClock.microseconds,
             record: { told.record = $0 })
         let answer = try await command.ask(service, asked)

@@ -73,11 +73,8 @@ struct DeviceContext {
     ) throws -> LocalAIService {
         let reported = try outbox().reported(in: family)
         let phrasebook = try Phrasebook.english()
-        let model = try gateway.map { arguments, variant in
-            ModelWriter(
-                try LocalGateway(arguments, variant: variant), prompts: try ModelArguments.prompts() ?? .english(),
-                phrasebook: phrasebook)
-        }
+        let models = DeviceModels(gateway: try gateway.map { try LocalGateway($0.arguments, variant: $0.variant) })
+            .writers(prompts: try ModelArguments.prompts() ?? .english(), phrasebook: phrasebook)
         let log = ExecutionLog(
             user: session.userID, newID: MachineClock.uuid, stopwatch: MachineClock.microseconds
         ) { record in
@@ -87,7 +84,7 @@ struct DeviceContext {
         }
         return LocalAIService(
             facts: CacheFacts(cache, family: family, reported: reported, now: MachineClock.moment),
-            heuristics: Heuristics(phrasebook: phrasebook), model: model, dialog: dialog, log: log)
+            heuristics: Heuristics(phrasebook: phrasebook), models: models, dialog: dialog, log: log)
     }
 
     /// Warnings go to standard error. Confirmations are asked for on a terminal, each once.

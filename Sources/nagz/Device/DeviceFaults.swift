@@ -89,7 +89,12 @@ extension Stop {
         case .mustBeRecorded:
             self.init(.noPermission, "a push-back is the server's to record; this device was not to ask it")
         case .switchedOff:
-            self.init(.noPermission, "answers on the device are switched off by your ai_on_device_enabled preference")
+            self.init(
+                .noPermission,
+                "answers on this device are switched off by your ai_on_device_enabled preference."
+                    + " An excuse can be sent in your own words with --with-words")
+        case .modelUnavailable:
+            self.init(.unavailable, "E-LOCAL-001: your AI mode asks the operating system's model, which is away")
         }
     }
 
@@ -109,10 +114,15 @@ extension Stop {
             self.init(.noPermission, "\(code)a constraint blocks this question: \(violation.reason)")
         case .networkUnavailable: self.init(.unavailable, "\(code)the server cannot be reached")
         case .localModelUnavailable:
-            self.init(.unavailable, "\(code)your AI mode keeps questions on this device, which cannot answer this one")
+            self.init(
+                .unavailable,
+                "\(code)your AI mode leaves nobody who may answer this question. on_device_only needs the operating"
+                    + " system's model, local_only what this device holds, byo_only a question that may leave it")
         case .ownProviderMissing:
             self.init(.configuration, "\(code)your AI mode asks for a provider of your own, which has no key")
         case .thirdPartyForbidden: self.init(.noPermission, "\(code)the family's policy allows no third party's model")
+        case .nothingToWrite:
+            self.init(.notApplied, "\(code)your AI mode lets a model alone answer, and no model writes these figures")
         case .switchedOff: self.init(.noPermission, "your AI mode is off")
         }
     }

@@ -29,7 +29,7 @@ enum DeviceMeasure {
 
         let local = LocalAIService(
             facts: CacheFacts(cache, family: family, now: MachineClock.moment),
-            heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: session.userID))
         let remote = ServerAIService(client)
         _ = try await (local.selectTone(nagID: first), local.predictCompletion(nagID: first))
         let tone = try await times(answers, nags) { _ = try await local.selectTone(nagID: $0) }

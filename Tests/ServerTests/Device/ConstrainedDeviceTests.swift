@@ -41,7 +41,7 @@ struct ConstrainedDeviceTests {
         let clock = device.server.clock
         return LocalAIService(
             facts: CacheFacts(device.cache, family: device.family, now: { clock.now() }),
-            heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: device.person.id))
     }
 
     @Test("a guardian's constraint blocks the child's excuse after a sync, until it is deleted")
@@ -130,7 +130,7 @@ struct ConstrainedDeviceTests {
                     ServerClient(session, keptIn: device.folder.session, over: transport, now: { clock.now() }))
                 func digest() async throws -> DigestResponse {
                     try await OnDeviceAIService(
-                        local: try local(device), server: far, user: home.guardian.id, isOffline: { _ in false },
+                        local: try local(device), server: far, isOffline: { _ in false },
                         stopwatch: { 0 }
                     ).digest(familyID: home.id)
                 }
@@ -142,7 +142,7 @@ struct ConstrainedDeviceTests {
                 try await device.sync()
                 _ = try await digest()
                 let service = OnDeviceAIService(
-                    local: try local(device), server: far, user: home.guardian.id, isOffline: { _ in false },
+                    local: try local(device), server: far, isOffline: { _ in false },
                     stopwatch: { 0 })
                 _ = try await service.coaching(nagID: nag)
                 _ = try await service.summarizeExcuse("I forgot", nagID: nag)

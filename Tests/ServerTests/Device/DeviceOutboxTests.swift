@@ -74,7 +74,8 @@ struct DeviceOutboxTests {
                 let clock = server.clock
                 let local = LocalAIService(
                     facts: CacheFacts(device.cache, family: home.id, now: { clock.now() }),
-                    heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+                    heuristics: Heuristics(phrasebook: try Phrasebook.english()),
+                    log: .silent(for: device.person.id))
                 let category = try await local.summarizeExcuse(words, nagID: nag).category
                 let sentence = local.excuseSentence(for: category, nagID: nag)
                 try device.act(.excuse(text: sentence, category: category), on: nag)

@@ -43,15 +43,20 @@ extension TestServer {
 
     /// Stores a person's key for a service at an inner address, past the rules.
     func insertInnerKey(of person: Person) async throws {
+        try await insertKey(.custom, model: "test-model", endpoint: "https://127.0.0.1:1", of: person)
+    }
+
+    /// Stores a person's key for a service at any address, past the rules.
+    func insertKey(_ provider: KeyProvider, model: String, endpoint: String, of person: Person) async throws {
         let master = try #require(Self.auditKeyring?.masters.first)
         let key = AIKeyResponse(
-            provider: .custom, hint: "…wxyz", model: "test-model", endpoint: "https://127.0.0.1:1",
+            provider: provider, hint: "…wxyz", model: model, endpoint: endpoint,
             schemaStyle: .jsonSchema, tokensField: .maxTokens, createdAt: clock.now(), lastUsedAt: nil)
         let stored = StoredAIKey(Secret(Self.secret), key, of: person.id, by: master, nonce: random.bytes(24))
         try await sql(
             """
             INSERT INTO ai_keys (user_id, provider, endpoint, model, schema_style, tokens_field, master, sealed, hint, created_at)
-            VALUES (\(person.id), 'custom', \(key.endpoint), \(key.model), \(key.schemaStyle), \(key.tokensField),
+            VALUES (\(person.id), \(provider), \(key.endpoint), \(key.model), \(key.schemaStyle), \(key.tokensField),
                     \(stored.master), \(stored.sealed), \(key.hint), \(key.createdAt))
             """)
     }

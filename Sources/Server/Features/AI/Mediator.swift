@@ -92,7 +92,7 @@ package final class Mediator {
         }
         var known: NagConsultation? = first
         var reply: ModelReply?
-        if options.asksForModel, first.denial == nil {
+        if first.denial == nil, options.asksForModel(in: first.requester.settings.mode) {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
             let people = [caller.userID, first.snapshot.facts.nag.recipientID]
             reply = try await ask(
@@ -124,6 +124,20 @@ package final class Mediator {
         _ operation: AIOperation<Question, Response>, _ question: Question,
         _ options: ExecutionOptions = ExecutionOptions(), for caller: Caller
     ) async throws -> AIAnswer<Response> {
+        do {
+            return try await answer(operation, question, options, asksFirst: options.asksForModel, for: caller)
+        } catch is ModelNeeded {
+            return try await answer(operation, question, options, asksFirst: true, for: caller)
+        }
+    }
+
+    /// The person's mode asks for a model, which has to be asked before the act.
+    private struct ModelNeeded: Error {}
+
+    private func answer<Question: AboutFamily, Response: WireInput & WireMembers & Hashable>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions,
+        asksFirst: Bool, for caller: Caller
+    ) async throws -> AIAnswer<Response> {
         let (family, started) = (question.familyID, MonotonicTime.now())
         func consult(_ member: Member, _ settings: AISettings, _ queries: any Queries) async throws
             -> (Question.Facts, ExecutionAttempt)
@@ -136,7 +150,7 @@ package final class Mediator {
             return (facts, attempt)
         }
         var asked: (attempt: ExecutionAttempt, reply: ModelReply)?
-        if options.asksForModel {
+        if asksFirst {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
             let (member, settings) = try await self.consult(caller, family, services.database)
             if question.denial(of: member, caller) == nil {
@@ -157,6 +171,7 @@ package final class Mediator {
                 return .denied(operation.id.deniedKind, to: member, denial)
             }
             let (facts, attempt) = try await consult(member, settings, queries)
+            if !asksFirst, attempt.asksForModel { throw ModelNeeded() }
             return try await decide(operation, question, facts, attempt, asked?.reply, nil, queries)
         }
     }
@@ -228,7 +243,7 @@ package final class Mediator {
         } else {
             engine = try await obeyed.engine(for: user, settings.constraints, queries)
         }
-        var reachable = ReachableModels(services.models)
+        var reachable = ReachableModels(services.models, settings)
         if attempt.mayNeedOwnKeys, let home = settings.home {
             try await reachable.readKeys(of: user, in: home, queries)
         }
@@ -282,7 +297,7 @@ package final class Mediator {
         let record = operation.record(services.heuristics, question, facts, response)
         let report = attempt.report(permit, record, by: author)
         let event: EventID = services.random.identifier(at: attempt.caller.now)
-        let tellsExecution = isDrafted || attempt.options != ExecutionOptions()
+        let tellsExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
         return RecordedAnswer(
             AIAnswer(response, execution: tellsExecution ? report : nil), event, by: author, report,
             answering(attempt, operation.id, event, outcome.rule, record, report, tokens))

@@ -45,6 +45,9 @@ extension APIError {
 struct AISettings {
     let mode: AIMode
     let privacyLevel: PrivacyLevel
+    /// Which models they have chosen; nil for none.
+    let localModel: String?
+    let cloudModel: String?
     /// Whether the history keeps only executions that failed.
     let logsErrorsOnly: Bool
     /// The person's family; nil without one.
@@ -55,6 +58,7 @@ struct AISettings {
     init(_ row: Row) throws(PostgresError) {
         let (mode, level): (String?, String?) = (try row["ai_mode"], try row["ai_privacy_level"])
         self.mode = mode.flatMap { AIMode(named: $0) } ?? .heuristic
+        (localModel, cloudModel) = (try row["ai_model_local"], try row["ai_model_cloud"])
         privacyLevel = level.flatMap(PrivacyLevel.init) ?? .auto
         logsErrorsOnly = try row["logs_errors_only"]
         let home: FamilyID? = try row["home_id"]

@@ -37,7 +37,9 @@ extension Drafts {
         let gate = try await database.query(AIStatements.gate(caller.userID, in: order.familyID)).one()
         try Requester.requireOpenGate(gate)
         try await requireVisible(order, to: member, caller, database)
-        let attempt = attempt(order, member, try AISettings(gate), caller)
+        let settings = try AISettings(gate)
+        guard order.options.asksForModel(in: settings.mode) else { return nil }
+        let attempt = attempt(order, member, settings, caller)
         guard case .success(let permit) = try await mediator.permit(attempt, database), permit.model != nil else {
             return nil
         }

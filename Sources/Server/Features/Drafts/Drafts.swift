@@ -74,7 +74,8 @@ final class Drafts {
         let (order, family) = (call.body, call.body.familyID)
         let id: DraftID = services.random.identifier(at: call.now)
         var reply: ModelReply?
-        if order.options.asksForModel {
+        // Words may be a model's to read by the author's mode alone.
+        if order.options.asksForModel || order.text != nil && order.body == nil {
             if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
             reply = try await ask(order, caller)
         }

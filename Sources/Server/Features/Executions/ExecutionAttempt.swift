@@ -35,7 +35,13 @@ final class ExecutionAttempt {
     }
 
     /// Whether the question may go to a model by the person's own key.
-    var mayNeedOwnKeys: Bool { options.taskType == .cloudModel || requester.settings.mode == .byoOnly }
+    var mayNeedOwnKeys: Bool { taskType == .cloudModel || requester.settings.mode == .byoOnly }
+
+    /// What is to answer: as the client says, or by the person's mode.
+    var taskType: TaskType { options.taskType ?? requester.settings.mode.usualTask }
+
+    /// Whether a model is to word the answer.
+    var asksForModel: Bool { options.asksForModel(in: requester.settings.mode) }
 
     func permit(_ engine: PolicyEngine, _ models: ReachableModels) throws(ExecutionRefusal) -> ExecutionPermit {
         try ExecutionPermit(
@@ -140,6 +146,7 @@ final class ExecutionAttempt {
             rule: permit.rule, permit.policy, by: author, confidence: confidence, sideEffects: sideEffects)
         report.isFallbackAllowed = permit.allowsFallback
         report.isFallbackConfirmed = permit.isWidened
+        report.warnings += permit.notices
         return report
     }
 
@@ -148,7 +155,7 @@ final class ExecutionAttempt {
     ) -> ExecutionReport {
         ExecutionReport(
             id: id, provider: author.provider.rawValue, model: author.model,
-            route: RoutingDecision.Route.cloud.rawValue, rule: rule, taskType: options.taskType ?? .heuristic,
+            route: RoutingDecision.Route.cloud.rawValue, rule: rule, taskType: taskType,
             privacyLevel: question.privacyLevel, intent: question.intent,
             isFallbackAllowed: question.privacyLevel == .auto, usedFallback: author.fallback != nil,
             fallbackReason: author.fallback?.text ?? "none", confidence: confidence, tokenCount: question.tokenCount,

@@ -17,6 +17,8 @@ struct ExecutionPermit {
     let allowsFallback: Bool
     /// Whether the question comes here because the device failed, and carries what its person has to agree to.
     let isWidened: Bool
+    /// What the person should know of the models that they have chosen.
+    let notices: [String]
 
     /// What the person has to confirm; nil for nothing.
     var prompt: String? {
@@ -39,15 +41,18 @@ struct ExecutionPermit {
         guard question.privacyLevel != .local, !question.requiresOffline else {
             throw refusal(.localQuestion, "This question is to stay on the device, and the server does not answer it.")
         }
-        let taskType = options.taskType ?? .heuristic
+        let taskType = options.taskType ?? mode.usualTask
         let isModelTask = taskType == .localModel || taskType == .cloudModel
-        guard taskType == .heuristic || isModelTask && question.operation.modelTask != nil else {
+        // Where the mode alone asks for a model, what it lacks is told first.
+        let isKnownTask = taskType == .heuristic || isModelTask && question.operation.modelTask != nil
+        guard isKnownTask || options.taskType == nil else {
             throw refusal(.taskUnavailable, "This operation has no answer of the task type \(taskType.rawValue).")
         }
         // Nothing is on the device, as far as the server is concerned.
+        let key = models.key(for: options.model)
         let state = RuntimeState(
             local: LocalCapability(isAvailable: false), network: .online, mode: mode,
-            ownProviderModel: models.key(for: options.model)?.key.model, gatewayModel: models.gateway,
+            ownProviderModel: (try? key.get())?.key.model, gatewayModel: models.gateway,
             isThirdPartyAllowed: models.allowsThirdParties)
         switch Router.route(question, state, policy, at: question.askedAt, trace: trace) {
         case .failure(let failure):
@@ -56,6 +61,7 @@ struct ExecutionPermit {
             if case .blocked(let violation) = failure {
                 (constraint, message) = (violation.constraint, violation.reason)
             }
+            if failure == .ownProviderMissing, case .failure(let problem) = key { message = problem.message }
             throw refusal(failure.code ?? .blocked, message, constraint)
         case .success(let decision):
             // The server's records are the source of the facts, so only a person's own words can leave the device.
@@ -65,35 +71,58 @@ struct ExecutionPermit {
             }
             rule = options.rule ?? decision.rule
         }
+        guard mode != .byoOnly || taskType == .cloudModel else {
+            throw refusal(
+                .taskUnavailable, "Your AI mode byo_only lets your own provider alone answer: task_type cloud_llm.")
+        }
         guard taskType != .cloudModel || models.allowsThirdParties else {
             throw refusal(.blocked, RoutingFailure.thirdPartyForbidden.text)
         }
         let isForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
         let isFallback = rule == .localFailureFallback
         isWidened = isFallback && (!question.content.isEmpty || taskType == .cloudModel)
-        allowsFallback = question.privacyLevel == .auto && !isForced && !isFallback
+        allowsFallback = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
         self.policy = policy
-        (model, fallback) = Self.model(of: taskType, options.model, mode, models)
+        let notice: String?
+        (model, fallback, notice) = Self.model(of: taskType, options.model, mode, models)
+        notices = [notice].compactMap(\.self)
         guard fallback == nil || allowsFallback else {
             throw taskType == .cloudModel
-                ? refusal(.cloudNotConfigured, "You have stored no key for such a model, or your mode uses none.")
-                : refusal(.localUnavailable, "There is no model that could answer.")
+                ? refusal(.cloudNotConfigured, notice ?? "Your AI mode uses no model of your own keys.")
+                : refusal(.localUnavailable, notice ?? "There is no model that could answer.")
         }
     }
 
-    /// The model that a client asked for, or why the person has none.
+    /// The model that is asked, or why there is none, and what the person should know of that.
     private static func model(
         of taskType: TaskType, _ name: String?, _ mode: AIMode, _ models: ReachableModels
-    ) -> (ChosenModel?, FallbackReason?) {
+    ) -> (ChosenModel?, FallbackReason?, notice: String?) {
         switch taskType {
         case .localModel where mode == .auto:
-            guard let gateway = models.gateway, name == nil || name == gateway else { return (nil, .unavailable) }
-            return (.gateway(gateway), nil)
+            guard let gateway = models.gateway, name == nil || name == gateway else { return (nil, .unavailable, nil) }
+            if name == nil, let notice = models.gatewayNotice() { return (nil, .unavailable, notice) }
+            return (.gateway(gateway), nil, nil)
         case .cloudModel where mode == .auto || mode == .byoOnly:
-            return models.key(for: name).map { (.own($0), nil) } ?? (nil, .unavailable)
-        case .localModel, .cloudModel: return (nil, .mode)
-        case .heuristic, .retrieval, .hybridRetrieval: return (nil, nil)
+            switch models.key(for: name) {
+            case .success(let key): return (.own(key), nil, nil)
+            case .failure(let problem): return (nil, .unavailable, problem.message)
+            }
+        case .localModel, .cloudModel: return (nil, .mode, nil)
+        case .heuristic, .retrieval, .hybridRetrieval: return (nil, nil, nil)
         }
+    }
+}
+
+extension AIMode {
+    /// What answers on a server where the client does not say it.
+    var usualTask: TaskType { self == .byoOnly ? .cloudModel : .heuristic }
+}
+
+extension ExecutionOptions {
+    /// Whether a model is to word the answer, as the client says or by the person's mode.
+    func asksForModel(in mode: AIMode) -> Bool {
+        let task = taskType ?? mode.usualTask
+        return task == .localModel || task == .cloudModel
     }
 }
 

@@ -12,24 +12,85 @@ struct ReachableModels {
     var keys: [StoredAIKey] = []
     /// Whether the family's policy and the person's role allow models of third parties.
     var allowsThirdParties = false
+    /// Which of their models the person has chosen.
+    private var chosen: (local: String?, cloud: String?) = (nil, nil)
 
-    /// The key for a model: of the one that the client names, or else the first.
-    func key(for model: String?) -> StoredAIKey? {
-        guard let model else { return keys.first }
-        return keys.first { $0.key.model == model }
+    /// The key for a question: of the model that the client names, else of the one that the person has chosen. Only
+    /// somebody with one key need not choose.
+    func key(for name: String?) -> Result<StoredAIKey, KeyProblem> {
+        guard !keys.isEmpty else { return .failure(.none) }
+        guard let wanted = name ?? chosen.cloud else {
+            return keys.count == 1 ? .success(keys[0]) : .failure(.undecided(keys))
+        }
+        let found = keys.filter { $0.isNamed(wanted) }
+        guard let key = found.first else {
+            return .failure(name == nil ? .removed(wanted, keys) : .unknown(wanted, keys))
+        }
+        return found.count == 1 ? .success(key) : .failure(.undecided(found))
     }
+
+    /// What the person should know where the gateway's model is not the one that they have chosen; nil if it may be asked.
+    func gatewayNotice() -> String? {
+        guard let local = chosen.local, local != gateway, !ProviderName.onDevice.map(\.rawValue).contains(local) else {
+            return nil
+        }
+        return "The model \(local) that you have chosen (ai_model_local) is not the server's any more."
+            + (gateway.map { " It has \($0)." } ?? " It has none.")
+    }
+}
+
+/// Why none of a person's keys is used. It says what to do.
+enum KeyProblem: Error {
+    case none
+    /// There are several, and the person has not chosen.
+    case undecided([StoredAIKey])
+    /// The client named another one.
+    case unknown(String, [StoredAIKey])
+    /// The person chose one that is gone.
+    case removed(String, [StoredAIKey])
+
+    var message: String {
+        switch self {
+        case .none: "You have stored no key for such a model."
+        case .undecided(let keys):
+            "You have several models: choose one with the preference ai_model_cloud, or name it. \(Self.list(keys))"
+        case .unknown(let name, let keys): "You have no key for the model \(name). \(Self.list(keys))"
+        case .removed(let name, let keys):
+            "You have chosen the model \(name) (ai_model_cloud), for which you have no key any more. \(Self.list(keys))"
+        }
+    }
+
+    /// The names to choose from, as a sentence.
+    static func list(_ keys: [StoredAIKey]) -> String {
+        keys.isEmpty ? "You have stored no key." : "You have: \(keys.map(\.name).joined(separator: ", "))."
+    }
+}
+
+extension StoredAIKey {
+    /// The name that no other key of the person has.
+    var name: String { "\(key.provider.rawValue)/\(key.model)" }
+
+    /// Whether somebody means this key: by its model, its provider, or both.
+    func isNamed(_ text: String) -> Bool { text == key.model || text == key.provider.rawValue || text == name }
 }
 
 extension ReachableModels {
     /// Without keys of a person.
-    init(_ gateways: ModelGateways) { gateway = gateways.server?.model }
+    init(_ gateways: ModelGateways, _ settings: AISettings) {
+        gateway = gateways.server?.model
+        chosen = (settings.localModel, settings.cloudModel)
+    }
 
     /// Reads the person's keys, and whether their family lets them use any.
     mutating func readKeys(of user: UserID, in home: FamilyID, _ queries: any Queries) async throws {
         guard let row = try await queries.query(AIKeyStatements.rights(of: user, in: home)).first else { return }
         let role: FamilyRole = try row["role"]
         allowsThirdParties = try role != .child && row["third_party_models"]
-        keys = try await queries.query(AIKeyStatements.all(of: user)).map { row throws(PostgresError) in
+        keys = try await Self.keys(of: user, queries)
+    }
+
+    static func keys(of user: UserID, _ queries: any Queries) async throws -> [StoredAIKey] {
+        try await queries.query(AIKeyStatements.all(of: user)).map { row throws(PostgresError) in
             try StoredAIKey(row)
         }
     }

@@ -17,7 +17,7 @@ final class AIKeys {
 
     init(_ services: Services) {
         self.services = services
-        calls = Lane(services.database.poller, limit: 8, limitPerKey: 1, queueLimit: 32)
+        calls = Lane(services.database.poller, sharing: services.models.turns.checks)
     }
 
     /// The group `keys`.

@@ -66,6 +66,7 @@ package final class MemberPreferences {
             if let tags = caller.context.ifMatch, !IfMatch.names(current.tag, in: tags) {
                 throw APIError(.preconditionFailed, "These preferences have changed in the meantime. Read them again.")
             }
+            try await ModelChoice(services.models).require(change, current.stored, of: user, queries)
             var changed = current
             changed.stored = try change.applied(to: current.stored)
             guard changed.stored != current.stored else { return .answer(current.response) }

@@ -41,6 +41,9 @@ struct PreferenceChange {
         return StoredPreferences(document)
     }
 
+    /// The value that a name gets; nil where it is not changed.
+    subscript(key: PreferenceKey) -> JSONValue? { members.last { $0.key == key.rawValue }?.value }
+
     /// Whether nags to the person may escalate at other times afterwards.
     var movesSteps: Bool {
         members.contains { member in

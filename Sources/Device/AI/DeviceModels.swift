@@ -1,0 +1,24 @@
+import LocalAI
+import ModelProviders
+import NagzAI
+
+/// The one place where a device's models are put together.
+public struct DeviceModels {
+    private let system: any ModelProvider
+    private let gateway: (any ModelProvider)?
+
+    /// - Parameters:
+    ///   - system: the operating system's model. It says by itself that this system has none.
+    ///   - gateway: the model behind a gateway on this machine; nil without one.
+    public init(system: any ModelProvider = FoundationModelsProvider(), gateway: (any ModelProvider)?) {
+        (self.system, self.gateway) = (system, gateway)
+    }
+
+    /// The models as answers use them.
+    public func writers(prompts: PromptBook, phrasebook: Phrasebook) -> LocalModels {
+        func writer(_ provider: any ModelProvider) -> ModelWriter {
+            ModelWriter(provider, prompts: prompts, phrasebook: phrasebook)
+        }
+        return LocalModels(system: writer(system), gateway: gateway.map(writer))
+    }
+}

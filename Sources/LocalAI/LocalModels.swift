@@ -1,0 +1,59 @@
+import Domain
+import NagzAI
+
+/// The models on this device that may write the texts of answers: the operating system's, and one behind a gateway on the
+/// device's loopback address.
+public struct LocalModels {
+    private let system: ModelWriter?
+    private let gateway: ModelWriter?
+
+    /// No model: the rules write everything.
+    public static var none: LocalModels { LocalModels() }
+
+    /// - Parameters:
+    ///   - system: the operating system's. It writes only while it says that it is available.
+    ///   - gateway: the one behind a gateway. Both MUST run on this device.
+    public init(system: ModelWriter? = nil, gateway: ModelWriter? = nil) {
+        for model in [system, gateway].compactMap(\.self) {
+            precondition(model.provider.reach == .device, "a model beyond this device")
+        }
+        (self.system, self.gateway) = (system, gateway)
+    }
+
+    /// The model that writes for a person, and what they should know of it.
+    struct Selection {
+        var writer: ModelWriter?
+        /// Why it is not the one that they have chosen; nil if it is, or if they have chosen none.
+        var notice: String?
+
+        /// As the router sees it.
+        var model: LocalModel? {
+            writer.map { writer in
+                let name = writer.provider.name
+                return LocalModel(isOfSystem: name == .foundationModels, name: name.rawValue)
+            }
+        }
+    }
+
+    /// The model that the person has chosen; where they have chosen none, or where the mode does it for them, the system's,
+    /// else the gateway's: the first that is there, that the mode lets write, and that can do the task.
+    /// - Parameter task: nil for an operation of figures, for which any model counts as able.
+    func selection(for task: ModelTask?, _ choices: AIChoices) async -> Selection {
+        var found: [ModelWriter] = []
+        for writer in [system, gateway].compactMap(\.self) {
+            let isOfSystem = writer.provider.name == .foundationModels
+            guard choices.mode.uses(systemModel: isOfSystem), task.map(writer.covers) ?? true else { continue }
+            if isOfSystem, await writer.provider.isAvailable() != .available { continue }
+            found.append(writer)
+        }
+        guard choices.mode == .auto, let wanted = choices.localModel.flatMap(ProviderName.init),
+            ProviderName.onDevice.contains(wanted)
+        else { return Selection(writer: found.first) }
+        let chosen = found.first { $0.provider.name == wanted }
+        guard chosen == nil, task != nil else { return Selection(writer: chosen) }
+        // Another model is never asked in its place.
+        return Selection(
+            notice:
+                "The model \(wanted.rawValue) that you have chosen (ai_model_local) cannot write this on this device")
+    }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// Counts the tasks of any number of loops that do something at the same time, and lets the keys take turns.
+final class TurnCounter<Key: Hashable & Sendable>: Sendable {
+    private struct State {
+        var turns: TurnQueue<Key>
+        var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        var lastTicket: UInt64 = 0
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - limit: how many tasks may run in all, and `limitPerKey` for each key.
+    ///   - queueLimit: how many tasks may wait in all; one key may have a quarter of that.
+    init(limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024) {
+        state = Mutex(State(turns: TurnQueue(limit: limit, limitPerKey: limitPerKey, queueLimit: queueLimit)))
+    }
+
+    /// Whether the key may run at once; if so `leave` MUST follow.
+    func enter(_ key: Key) -> Bool { state.withLock { $0.turns.enter(key) } }
+
+    /// Has a task wait for its turn. It is resumed with true when it may run, and then `leave` MUST follow; with false when
+    /// too many wait, or by `withdraw`.
+    /// - Returns: the ticket of a task that waits; nil for one that was resumed.
+    func wait(_ key: Key, _ continuation: CheckedContinuation<Bool, Never>) -> UInt64? {
+        let decision = state.withLock { state -> (mayGo: Bool, ticket: UInt64?) in
+            // A turn may have come free since the task asked.
+            if state.turns.enter(key) { return (true, nil) }
+            state.lastTicket += 1
+            guard state.turns.wait(key, ticket: state.lastTicket) else { return (false, nil) }
+            state.waiters[state.lastTicket] = continuation
+            return (true, state.lastTicket)
+        }
+        if decision.ticket == nil { continuation.resume(returning: decision.mayGo) }
+        return decision.ticket
+    }
+
+    /// Ends the wait of a ticket, unless its turn has come.
+    func withdraw(_ key: Key, ticket: UInt64) {
+        let waiter = state.withLock { state in
+            state.turns.withdraw(key, ticket: ticket) ? state.waiters.removeValue(forKey: ticket) : nil
+        }
+        waiter?.resume(returning: false)
+    }
+
+    /// Ends one run of the key, and resumes those whose turn has come.
+    func leave(_ key: Key) {
+        let next = state.withLock { state in
+            state.turns.leave(key).compactMap { state.waiters.removeValue(forKey: $0) }
+        }
+        for waiter in next { waiter.resume(returning: true) }
+    }
+}

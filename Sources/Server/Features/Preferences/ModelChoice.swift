@@ -1,0 +1,45 @@
+import Contract
+import Domain
+import JSON
+import ModelProviders
+import NagzAI
+import Postgres
+
+/// The models that a person may choose with `ai_model_local` and `ai_model_cloud`.
+struct ModelChoice {
+    /// The model of the server's gateway; nil without one.
+    private let gateway: String?
+
+    init(_ models: ModelGateways) { gateway = models.server?.model }
+
+    /// - Throws: 422 with the list, for a name that is none of the person's models. A name that is stored already is not
+    ///   looked at again: what became of it is told when it is to be used.
+    func require(
+        _ change: PreferenceChange, _ stored: StoredPreferences, of user: UserID, _ queries: any Queries
+    ) async throws {
+        if let name = change.newText(.aiLocalModel, stored) {
+            let names = ProviderName.onDevice.map(\.rawValue) + [gateway].compactMap(\.self)
+            guard names.contains(name) else {
+                throw Self.unknown(.aiLocalModel, "must be one of " + names.joined(separator: ", "))
+            }
+        }
+        if let name = change.newText(.aiCloudModel, stored) {
+            let keys = try await ReachableModels.keys(of: user, queries)
+            guard keys.contains(where: { $0.isNamed(name) }) else {
+                throw Self.unknown(.aiCloudModel, "must be the model of a stored key. \(KeyProblem.list(keys))")
+            }
+        }
+    }
+
+    private static func unknown(_ key: PreferenceKey, _ fault: String) -> APIError {
+        APIError(InvalidInput(fault, field: "prefs_json.\(key.rawValue)"))
+    }
+}
+
+extension PreferenceChange {
+    /// The text that a name gets, unless it has that already.
+    fileprivate func newText(_ key: PreferenceKey, _ stored: StoredPreferences) -> String? {
+        guard let text = self[key]?.stringValue, stored.document[key.rawValue] != .string(text) else { return nil }
+        return text
+    }
+}
