@@ -97,11 +97,16 @@ public struct DraftProgress: Hashable, Sendable {
     /// Grows with each edit.
     public var version: Int
     public var expiresAt: Timestamp
+    /// Why `expiresAt` was brought forward; nil where it was not.
+    public var endReason: DraftEndReason?
 
-    public init(state: DraftState = .draft, version: Int = 1, expiresAt: Timestamp) {
+    public init(
+        state: DraftState = .draft, version: Int = 1, expiresAt: Timestamp, endReason: DraftEndReason? = nil
+    ) {
         self.state = state
         self.version = version
         self.expiresAt = expiresAt
+        self.endReason = endReason
     }
 
     /// The state at a moment. A draft can be executed up to and including `expiresAt`.
@@ -128,6 +133,14 @@ public struct DraftProgress: Hashable, Sendable {
         case (.execute, _): return .allowed
         }
     }
+}
+
+/// Why a draft ended before its time.
+public enum DraftEndReason: String, Sendable, CaseIterable {
+    /// The consent `ai_mediation` is no longer in force for its author.
+    case consentMissing = "consent_missing"
+    /// Its author has switched off the AI, by the preference `ai_mode` or `ai_server_enabled`.
+    case modeOff = "mode_off"
 }
 
 /// The second key of a draft: it opens one execution, to the person who asked for it.

@@ -31,5 +31,6 @@ extension IncentiveRuleStatus: SQLBindable, SQLDecodable {}
 extension DraftKind: SQLBindable, SQLDecodable {}
 extension DraftSource: SQLBindable, SQLDecodable {}
 extension DraftState: SQLBindable, SQLDecodable {}
+extension DraftEndReason: SQLBindable, SQLDecodable {}
 extension ConstraintType: SQLBindable, SQLDecodable {}
 extension KeyProvider: SQLBindable, SQLDecodable {}

@@ -19,6 +19,31 @@ struct DraftTests {
         }
     }
 
+    @Test("texts of the mediator reach the feed of who asked, and of others only as the effect of a draft")
+    func feedRows() {
+        func files(with part: String) -> [String] {
+            SourceFile.all.filter { file in file.code.contains { $0.contains(part) } }.map(\.path)
+        }
+        let drafts = "Server/Features/Drafts/DraftEffects.swift"
+        let writers = files(with: "INSERT INTO ai_mediation_events").filter { $0.hasPrefix("Server/") }
+        #expect(!writers.isEmpty && writers.allSatisfy { $0.hasPrefix("Server/Features/AI/AIStatements") })
+        #expect(
+            files(with: "AIStatements.record(").filter { !$0.hasPrefix("Server/App/") }
+                == ["Server/Features/AI/Mediator.swift", drafts])
+        #expect(files(with: "AIStatements.sendDigest(") == ["Server/Features/Drafts/DraftEffects+Digest.swift"])
+        #expect(files(with: "event(.pushBackSent") == ["Server/Features/Nags/SendPushBack.swift"])
+        #expect(files(with: "nags.sending(") == [drafts])
+        // Whoever reads the rows asks whose they are.
+        let readers = SourceFile.all.filter { file in
+            file.path.hasPrefix("Server/")
+                && file.code.contains { $0.contains("FROM ai_mediation_events a") && !$0.contains("JOIN") }
+        }
+        #expect(!readers.isEmpty)
+        for file in readers where !file.path.contains("Retention") {
+            #expect(file.code.contains { $0.contains("isFor(") }, "\(file.path)")
+        }
+    }
+
     @Test("drafts take effect in one place, which decides about the effects of other features")
     func effects() {
         let callers = SourceFile.all.filter { file in

@@ -56,6 +56,7 @@ extension ConstraintScope: WireEnumeration {}
 extension ConstraintType: WireEnumeration {}
 extension DraftKind: WireEnumeration {}
 extension DraftState: WireEnumeration {}
+extension DraftEndReason: WireEnumeration {}
 extension DraftSource: WireEnumeration {}
 extension DraftSideEffect: WireEnumeration {}
 extension KeyProvider: WireEnumeration {}

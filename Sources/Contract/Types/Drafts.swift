@@ -296,7 +296,7 @@ public struct DraftResponse: Hashable, WireObject {
             confidence: try fields.optional("confidence"), warnings: try fields.required("warnings"),
             progress: DraftProgress(
                 state: try fields.required("state"), version: try fields.required("version"),
-                expiresAt: try fields.required("expires_at")),
+                expiresAt: try fields.required("expires_at"), endReason: try fields.optional("end_reason")),
             traceID: try fields.required("trace_id"), createdAt: try fields.required("created_at"))
         fallbackReason = try fields.required("fallback_reason")
         approvedBy = try fields.optional("approved_by")
@@ -342,6 +342,7 @@ public struct DraftResponse: Hashable, WireObject {
             json.field("created_at", createdAt)
             json.field("updated_at", updatedAt)
             json.field("expires_at", progress.expiresAt)
+            json.field("end_reason", progress.endReason)
         }
     }
 }

@@ -121,11 +121,14 @@ public struct MemberFacts: Hashable, WireObject {
     public var streak: Int
     /// All completed or missed nags of the person; categories without any are left out.
     public var resolved: [ResolvedNags]
+    /// The counted push-backs on the person's open nags, without their words; nags without any are left out, and older
+    /// servers send none.
+    public var pushBacks: [NagPushBacks]
 
     public init(
         userID: UserID, displayName: String?, role: FamilyRole, status: MembershipStatus, timeZone: String,
         quietHours: QuietHours?, pushBackMode: PushBackMode, tone: PreferredTone = .friendly, allowsOnDevice: Bool,
-        streak: Int, resolved: [ResolvedNags]
+        streak: Int, resolved: [ResolvedNags], pushBacks: [NagPushBacks] = []
     ) {
         self.userID = userID
         self.displayName = displayName
@@ -138,6 +141,7 @@ public struct MemberFacts: Hashable, WireObject {
         self.allowsOnDevice = allowsOnDevice
         self.streak = streak
         self.resolved = resolved
+        self.pushBacks = pushBacks
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -154,6 +158,7 @@ public struct MemberFacts: Hashable, WireObject {
         allowsOnDevice = try fields.required("ai_on_device_enabled")
         streak = try fields.required("streak")
         resolved = try fields.required("resolved")
+        pushBacks = try fields.defaulted("push_backs", to: [])
     }
 
     public func write(to json: inout JSONWriter) {
@@ -170,6 +175,7 @@ public struct MemberFacts: Hashable, WireObject {
             json.field("ai_on_device_enabled", allowsOnDevice)
             json.field("streak", streak)
             json.field("resolved", resolved)
+            json.field("push_backs", pushBacks)
         }
     }
 }
@@ -197,6 +203,35 @@ public struct ResolvedNags: Hashable, WireObject {
             json.field("category", category)
             json.field("total", total)
             json.field("completed", completed)
+        }
+    }
+}
+
+/// The push-backs on a nag that count towards its limits.
+public struct NagPushBacks: Hashable, WireObject {
+    public var nagID: NagID
+    /// The times since the nag's due cycle began.
+    public var counted: [Timestamp]
+    /// The last one before that: the cooldown outlives the cycle.
+    public var earlier: Timestamp?
+
+    public init(nagID: NagID, counted: [Timestamp], earlier: Timestamp?) {
+        self.nagID = nagID
+        self.counted = counted
+        self.earlier = earlier
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        nagID = try fields.required("nag_id")
+        counted = try fields.required("counted")
+        earlier = try fields.optional("earlier")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("nag_id", nagID)
+            json.field("counted", counted)
+            json.field("earlier", earlier)
         }
     }
 }

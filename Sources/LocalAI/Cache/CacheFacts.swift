@@ -267,16 +267,13 @@ public struct CacheFacts: FactSource {
         reported.compactMap { try? nag($0, cachedFamily) }.filter { $0.recipientID == user && $0.status == .open }
     }
 
-    /// The push-backs since the nag's due cycle began (at its creation, or when its due time was last moved), and the
-    /// last one before that.
+    /// The push-backs since the nag's due cycle began, in order, and the last one before that.
     private func pushBacks(
         _ nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (now: [Timestamp], before: Timestamp?) {
         let rows = try cache.database.rows(
             """
-            SELECT at, at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(cachedFamily.key)
-                    AND nag_id = \(nag.id) AND type = 3 AND payload ->> 'due_at' IS NOT NULL), 0) AS counts
-            FROM mediations WHERE family = \(cachedFamily.key) AND nag_id = \(nag.id) AND prompt_type = 4
+            SELECT at, counts FROM push_backs WHERE family = \(cachedFamily.key) AND nag_id = \(nag.id) ORDER BY at
             """
         ) { row throws(SQLiteError) -> (at: Timestamp, counts: Bool) in (try row["at"], try row["counts"]) }
         return (rows.filter(\.counts).map(\.at), rows.filter { !$0.counts }.map(\.at).max())

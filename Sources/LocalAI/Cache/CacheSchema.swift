@@ -210,5 +210,21 @@ enum CacheSchema {
             PRIMARY KEY (family, at, id)
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        DROP INDEX push_backs;
+        -- The push-backs that count towards a nag's limits, as the server counts them: the feed has only what the device's
+        -- person asked themselves.
+        CREATE TABLE push_backs (
+            family INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            nag_id BLOB NOT NULL,
+            at     INTEGER NOT NULL,
+            -- Whether it is of the nag's current due cycle.
+            counts INTEGER NOT NULL,
+            PRIMARY KEY (family, nag_id, at)
+        ) STRICT, WITHOUT ROWID;
+        -- An earlier server sent what others had asked: the next sync fetches everything again.
+        DELETE FROM mediations;
+        UPDATE families SET cursor = NULL, since = NULL;
+        """,
     ]
 }

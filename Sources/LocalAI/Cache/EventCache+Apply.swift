@@ -216,6 +216,7 @@ private struct RowWriter {
             """)
         try database.run("DELETE FROM members WHERE family = \(family)")
         try database.run("DELETE FROM resolved WHERE family = \(family)")
+        try database.run("DELETE FROM push_backs WHERE family = \(family)")
         for member in facts.members {
             try database.run(
                 """
@@ -232,6 +233,7 @@ private struct RowWriter {
                     VALUES (\(family), \(member.userID), \(count.category), \(count.total), \(count.completed))
                     """)
             }
+            for nag in member.pushBacks { try write(nag) }
         }
         try database.run("DELETE FROM constraints WHERE family = \(family)")
         for constraint in facts.constraints {
@@ -245,6 +247,17 @@ private struct RowWriter {
         // What the person may no longer see is deleted from their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
         if let reader = facts.onlyReader { try dropNags(notOf: reader) }
+    }
+
+    private func write(_ pushBacks: NagPushBacks) throws(SQLiteError) {
+        let counted = pushBacks.counted.map { ($0, true) }
+        for (at, counts) in counted + (pushBacks.earlier.map { [($0, false)] } ?? []) {
+            try database.run(
+                """
+                INSERT INTO push_backs (family, nag_id, at, counts)
+                VALUES (\(family), \(pushBacks.nagID), \(at), \(counts)) ON CONFLICT DO NOTHING
+                """)
+        }
     }
 
     /// Deletes the nags that somebody neither created nor received, with their events and their mediation.

@@ -145,24 +145,6 @@ struct AIVisibilityTests {
         }
     }
 
-    @Test("mediation of a nag that somebody may not read does not reach their feed, even what they once asked for")
-    func feed() async throws {
-        try await TestServer.run { server in
-            let cast = try await Cast(server)
-            let (home, now) = (cast.scene.home, server.clock.now())
-            // What an earlier version answered and recorded on their behalf.
-            for part in [Part.sibling, .uninvolved] {
-                let person = try cast(part)
-                try await server.commit([FeedRows.mediations(about: cast.nag, by: person, at: now)], in: home.id)
-            }
-            for part in [Part.guardian, .creator, .recipient, .sibling, .uninvolved] {
-                let page = try await server.call(
-                    API.syncEvents, SyncQuery(familyID: home.id, facts: true), as: try cast(part))
-                #expect(page.aiMediationEvents.count == (part.reads ? 2 : 0), "\(part)")
-            }
-        }
-    }
-
     @Test("a device computes nothing that the server refuses")
     func device() async throws {
         try await TestServer.run { server in

@@ -79,6 +79,16 @@ extension TestServer {
         return try await confirm(draft, as: person)
     }
 
+    /// Marks the drafts whose time is over, as the housekeeping does.
+    func markExpiredDrafts() async throws -> Int {
+        let (clock, random) = (clock, random)
+        return try await database.run { database in
+            try await DraftExpiry(database: database, ledger: Ledger(database: database, random: random)).run {
+                CallContext(unaskedAt: clock.now(), random)
+            }
+        }
+    }
+
     /// Takes one of the later steps with a draft, as far as it has come.
     func take(
         _ step: DraftStep, _ draft: DraftResponse, _ key: DraftConfirmation?, as person: Person, source: DraftSource

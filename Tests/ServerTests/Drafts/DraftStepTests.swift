@@ -188,17 +188,8 @@ struct DraftStepTests {
                 }
             }
             #expect(try await server.draft(draft.id, as: family.guardian).progress.state == .expired)
-            @Sendable func expire() async throws -> Int {
-                let (clock, random) = (server.clock, server.random)
-                return try await server.database.run { database in
-                    let ledger = Ledger(database: database, random: random)
-                    return try await DraftExpiry(database: database, ledger: ledger).run {
-                        CallContext(unaskedAt: clock.now(), random)
-                    }
-                }
-            }
             let counts = try await server.expectOnly(audit: ["draft.expired"]) {
-                try await together(2) { _ in try await expire() }
+                try await together(2) { _ in try await server.markExpiredDrafts() }
             }
             #expect(counts.reduce(0, +) == 1)
             let states = try await server.rows("SELECT state FROM drafts ORDER BY id")

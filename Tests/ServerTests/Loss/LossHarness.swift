@@ -161,10 +161,8 @@ struct LossScene: Sendable {
                 SELECT FROM nags n WHERE n.family_id = e.family_id AND n.id = e.nag_id
                     AND (creator_id = \(person.id) OR recipient_id = \(person.id))))
             UNION ALL
-            SELECT 'mediation', id, '' FROM ai_mediation_events a WHERE family_id = \(home.id)
-                AND (\(seesAll) OR a.actor_id = \(person.id) OR EXISTS (
-                    SELECT FROM nags n WHERE n.family_id = a.family_id AND n.id = a.nag_id
-                        AND (creator_id = \(person.id) OR recipient_id = \(person.id))))
+            SELECT 'mediation', id, '' FROM ai_mediation_events WHERE family_id = \(home.id)
+                AND actor_id = \(person.id)
             UNION ALL
             SELECT 'points', id, '' FROM gamification_events WHERE family_id = \(home.id)
             """

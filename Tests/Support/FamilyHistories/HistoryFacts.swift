@@ -94,10 +94,6 @@ extension FamilyHistory {
         }
         let nagRows = nags.filter { isSeen($0.id) && isInFeed($0) }.map(syncedNag)
         let eventRows = events.filter { isSeen($0.nag) && $0.at >= oldest }.map(syncedEvent)
-        let mediationRows = pushBacks.filter { isSeen($0.nag) && $0.at >= oldest }.map {
-            SyncedAIMediationEvent(
-                id: $0.id, nagID: $0.nag, promptType: "push_back", tone: "neutral", summary: "s", at: $0.at)
-        }
         let scoreRows = scores.filter { $0.at >= oldest }.map {
             SyncedGamificationEvent(
                 id: $0.id, familyID: family, userID: $0.user, eventType: "nag", deltaPoints: 0,
@@ -106,12 +102,12 @@ extension FamilyHistory {
         func slice<Row>(_ rows: [Row], _ page: Int) -> [Row] {
             Array(rows.dropFirst(page * rowsPerPage).prefix(rowsPerPage))
         }
-        let longest = [nagRows.count, eventRows.count, mediationRows.count, scoreRows.count].max() ?? 0
+        let longest = [nagRows.count, eventRows.count, scoreRows.count].max() ?? 0
         let count = max(1, (longest + rowsPerPage - 1) / rowsPerPage)
         return (0..<count).map { page in
             SyncResponse(
                 nags: slice(nagRows, page), nagEvents: slice(eventRows, page),
-                aiMediationEvents: slice(mediationRows, page), gamificationEvents: slice(scoreRows, page),
+                aiMediationEvents: [], gamificationEvents: slice(scoreRows, page),
                 serverTime: now - .minutes(Int64(count - page)), cursor: "\(page + 1)", hasMore: page + 1 < count,
                 deleted: [], mustRefetch: page == 0, facts: page + 1 < count ? nil : facts(for: reader))
         }
@@ -151,7 +147,17 @@ extension FamilyHistory {
                         if nags.isEmpty { return nil }
                         return ResolvedNags(
                             category: category, total: nags.count, completed: nags.count { $0.status == .completed })
-                    })
+                    },
+                    pushBacks: nags.filter { $0.recipient == member.id && $0.status == .open }.compactMap(counted))
             })
+    }
+
+    /// The push-backs on a nag, as the feed counts them; nil without any.
+    private func counted(_ nag: Nag) -> NagPushBacks? {
+        let times = pushBacks.filter { $0.nag == nag.id }.map(\.at).sorted()
+        if times.isEmpty { return nil }
+        return NagPushBacks(
+            nagID: nag.id, counted: times.filter { $0 >= nag.cycleStartedAt },
+            earlier: times.last { $0 < nag.cycleStartedAt })
     }
 }

@@ -152,6 +152,28 @@ enum AIStatements {
     private static let isResolved: SQL = "(n.status IN ('completed', 'missed'))::integer"
     private static let isCompleted: SQL = "(n.status = 'completed')::integer"
 
+    /// The counted push-backs on each open nag of a member: the times since the nag's due cycle began, in order, and the
+    /// last one before.
+    /// - Parameter member: a row with `family_id` and `user_id`.
+    static func pushBacks(onOpenNagsOf member: SQL) -> SQL {
+        """
+        SELECT a.nag_id,
+               coalesce(jsonb_agg(\(rfc3339("a.at")) ORDER BY a.at) FILTER (WHERE a.sync_ts >= n.cycle_started_at), '[]')
+                   AS counted,
+               \(rfc3339("max(a.at) FILTER (WHERE a.sync_ts < n.cycle_started_at)")) AS earlier
+        FROM nags n JOIN ai_mediation_events a
+            ON a.family_id = n.family_id AND a.nag_id = n.id AND a.prompt_type = 'push_back'
+        WHERE n.family_id = \(member).family_id AND n.recipient_id = \(member).user_id AND n.status = 'open'
+        GROUP BY a.nag_id
+        """
+    }
+
+    private static func rfc3339(_ moment: SQL) -> SQL {
+        """
+        to_char(\(moment) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        """
+    }
+
     /// Parses the list in `push_backs`: microseconds since 1970, separated by commas.
     static func moments(_ list: String) throws(PostgresError) -> [Timestamp] {
         var moments: [Timestamp] = []
@@ -184,14 +206,18 @@ enum AIStatements {
         """
     }
 
-    /// The `id`s, of these, of mediation events that a member sees: of nags that they read, what they asked
-    /// themselves, and digests that were sent to them.
-    static func visibleRows(_ ids: [ResourceID], to user: UserID, isGuardian: Bool, in family: FamilyID) -> SQL {
+    /// A condition: whether a row of mediation is somebody's to read, because they asked or were sent it. Nobody else
+    /// reads a text of the mediator before a draft of it is executed.
+    static func isFor(_ user: SQL, _ row: SQL) -> SQL {
+        "(\(row).actor_id = \(user) OR \(user) = ANY(\(row).recipient_ids))"
+    }
+
+    /// The `id`s, of these, of mediation events that a member sees: what they asked themselves, and digests that were sent
+    /// to them.
+    static func visibleRows(_ ids: [ResourceID], to user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT a.id FROM ai_mediation_events a LEFT JOIN nags n ON n.family_id = a.family_id AND n.id = a.nag_id
-        WHERE a.family_id = \(family) AND a.id = ANY(\(SQLList(ids)))
-            AND (a.actor_id = \(user) OR \(user) = ANY(a.recipient_ids)
-                 OR n.id IS NOT NULL AND \(NagStatements.isVisible(to: user, isGuardian: isGuardian)))
+        SELECT a.id FROM ai_mediation_events a
+        WHERE a.family_id = \(family) AND a.id = ANY(\(SQLList(ids))) AND \(isFor("\(user)", "a"))
         """
     }
 

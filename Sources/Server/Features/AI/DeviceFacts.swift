@@ -26,6 +26,7 @@ enum DeviceFacts {
                     'streak', coalesce(t.streak, 0), 'max_pushback', o.max_pushback,
                     'cooldown_minutes', o.cooldown_minutes, 'quiet_start', k.quiet_hours_start,
                     'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'),
+                    'push_backs', coalesce(b.counts, '[]'),
                     'is_reader', x.is_reader, 'constraints', x.constraints)::text
                 """
             }
@@ -54,6 +55,11 @@ enum DeviceFacts {
                                  ORDER BY y.category) AS counts
                 FROM resolved_nags y WHERE y.family_id = m.family_id AND y.user_id = m.user_id AND y.total > 0
             ) r ON true
+            LEFT JOIN LATERAL (
+                SELECT jsonb_agg(jsonb_build_object('nag_id', a.nag_id, 'counted', a.counted, 'earlier', a.earlier)
+                                 ORDER BY a.nag_id) AS counts
+                FROM (\(AIStatements.pushBacks(onOpenNagsOf: "m"))) a
+            ) b ON true
             CROSS JOIN LATERAL (
                 SELECT m.user_id = \(caller.userID) AS is_reader,
                     CASE WHEN m.user_id = \(caller.userID) THEN \(ConstraintStatements.facts) END AS constraints
@@ -101,7 +107,8 @@ enum DeviceFacts {
     private static func member(_ row: Row, _ rest: JSONValue, _ preferences: Preferences) -> MemberFacts? {
         guard let role = rest["role"]?.stringValue.flatMap(FamilyRole.init),
             let status = rest["status"]?.stringValue.flatMap(MembershipStatus.init),
-            let counts = rest["resolved"], let resolved = try? [ResolvedNags](json: counts)
+            let counts = rest["resolved"], let resolved = try? [ResolvedNags](json: counts),
+            let limits = rest["push_backs"], let pushBacks = try? [NagPushBacks](json: limits)
         else { return nil }
         var quiet = preferences.quietHours
         if let start = rest["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
@@ -114,7 +121,8 @@ enum DeviceFacts {
             userID: UserID(high: high, low: low), displayName: row.text(Text.name.column), role: role, status: status,
             timeZone: preferences.timeZone, quietHours: quiet, pushBackMode: preferences.pushBackMode,
             tone: preferences.tone,
-            allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0, resolved: resolved)
+            allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0, resolved: resolved,
+            pushBacks: pushBacks)
     }
 }
 

@@ -11,8 +11,8 @@ enum ConsentStatements {
     /// personal: nobody can give it for others. Whether the person is an active member is not checked here.
     ///
     /// `user` and `family` are expressions of the enclosing statement, qualified with their table's name, or values:
-    /// `"u.id"`, `"\(userID)"`.
-    static func inForce(_ type: ConsentType, user: SQL, family: SQL) -> SQL {
+    /// `"u.id"`, `"\(userID)"`. `condition`, on `consent`, leaves out records of a family.
+    static func inForce(_ type: ConsentType, user: SQL, family: SQL, where condition: SQL = "true") -> SQL {
         if type == .smsOptIn {
             return """
                 EXISTS (SELECT 1 FROM consents consent
@@ -23,7 +23,7 @@ enum ConsentStatements {
         return """
             EXISTS (SELECT 1 FROM consents consent
                     WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
-                    AND consent.revoked_at IS NULL
+                    AND consent.revoked_at IS NULL AND \(condition)
                     AND (consent.user_id = \(user) OR \(isOfGuardian("consent"))))
             """
     }

@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import SQL
 
 /// Consents: a guardian gives them for the family, an adult for themselves. Children give none.
 ///
@@ -125,7 +126,10 @@ package final class Consents {
                 kind: .consentRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try row["pseudonym"], resource: consent.id.retyped(),
                 details: ["type": consent.type.rawValue], changesRights: true, stampedRows: 0,
-                statements: [ConsentStatements.revoke(consent.id, at: caller.now)])
+                statements: [ConsentStatements.revoke(consent.id, at: caller.now)]
+                    + (consent.type == .aiMediation
+                        ? [DraftStatements.endWithoutConsent(left: "consent.id <> \(consent.id)", at: caller.now)] : [])
+            )
             return .perform(act, consent)
         }
     }

@@ -3,7 +3,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Marks drafts whose time is over. Until then each step checks the time itself.
+/// Marks drafts whose time is over, also because the AI may no longer work for their author. Until then each step checks the time itself.
 ///
 /// Each is an act in the chain of its family. Any number of instances may run it at the same time.
 struct DraftExpiry {
@@ -38,9 +38,11 @@ struct DraftExpiry {
             guard let draft = try row.map(StoredDraft.init)?.response, draft.progress.state.isOpen,
                 draft.progress.state(at: context.now) == .expired
             else { return .answer(StatusAnswer(status: "done before")) }
+            var details = draft.auditDetails
+            details["reason"] = draft.progress.endReason?.rawValue
             let act = Act(
                 kind: .draftExpired, basis: .nothingChanged(since: seq), actor: SystemActor.scheduler.retyped(),
-                resource: id.retyped(), details: draft.auditDetails, stampedRows: 0,
+                resource: id.retyped(), details: details, stampedRows: 0,
                 statements: [DraftStatements.end(id, as: .expired, at: context.now)])
             return .perform(act, StatusAnswer(status: "done"))
         }

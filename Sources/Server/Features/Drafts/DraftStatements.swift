@@ -10,7 +10,7 @@ enum DraftStatements {
         to_json(d.context_ids)::text AS context_ids, to_json(d.citations)::text AS citations, d.model,
         d.fallback_reason, d.confidence, d.warnings::text AS warnings, d.state, d.version, d.approved_by, d.approved_at,
         d.confirmed_at, d.key_digest, d.key_owner, d.key_expires_at, d.executed_by, d.executed_at, d.result_id,
-        d.import_id, d.item_id, d.trace_id, d.created_at, d.updated_at, d.expires_at
+        d.import_id, d.item_id, d.trace_id, d.created_at, d.updated_at, d.expires_at, d.end_reason
         """
 
     /// A condition: who sees a draft `d` of their family.
@@ -119,8 +119,18 @@ enum DraftStatements {
         update(id, "state = \(state), \(noKey), updated_at = \(now)")
     }
 
-    /// Part of a departure: the person's open drafts are rejected, and their approvals and keys of others' are void.
-    static func end(of user: UserID, at now: Timestamp) -> SQL {
+    /// Parts of a departure: the person's open drafts are rejected, and their approvals and keys of others' are void;
+    /// others' drafts whose authors needed the person's consent are over.
+    static func end(of user: UserID, at now: Timestamp) -> [SQL] {
+        let left: SQL = "consent.user_id <> \(user)"
+        return [
+            rejectAndVoid(of: user, left: left, at: now),
+            endWithoutConsent(left: left, besidesThoseOf: user, at: now),
+        ]
+    }
+
+    /// One statement changes a row once: those that are over for want of a consent are left out.
+    private static func rejectAndVoid(of user: UserID, left: SQL, at now: Timestamp) -> SQL {
         """
         UPDATE drafts d SET
             state = CASE WHEN d.author_id = \(user) THEN 'rejected' WHEN d.approved_by = \(user) THEN 'draft'
@@ -131,6 +141,34 @@ enum DraftStatements {
         FROM ledger_stamp
         WHERE d.family_id = ledger_stamp.family_id AND \(isOpen)
             AND \(user) IN (d.author_id, d.approved_by, d.key_owner)
+            AND (d.author_id = \(user) OR NOT \(hasNoConsent(left: left)))
+        """
+    }
+
+    /// Part of an act that revokes consents: the time of open drafts is over whose authors have none left.
+    /// `DraftExpiry` marks them, each with an entry of the audit log.
+    /// - Parameters:
+    ///   - left: a condition on `consent`: those that the act does not revoke.
+    ///   - leaver: whose own drafts end in another way.
+    static func endWithoutConsent(left: SQL, besidesThoseOf leaver: UserID? = nil, at now: Timestamp) -> SQL {
+        let others: SQL = leaver.map { "AND d.author_id <> \($0)" } ?? ""
+        return bringForward(.consentMissing, where: "\(hasNoConsent(left: left)) \(others)", at: now)
+    }
+
+    /// Part of an act by which somebody switches the AI off: the time of their open drafts is over.
+    static func endSwitchedOff(of user: UserID, at now: Timestamp) -> SQL {
+        bringForward(.modeOff, where: "d.author_id = \(user)", at: now)
+    }
+
+    private static func hasNoConsent(left: SQL) -> SQL {
+        "NOT \(ConsentStatements.inForce(.aiMediation, user: "d.author_id", family: "d.family_id", where: left))"
+    }
+
+    private static func bringForward(_ reason: DraftEndReason, where condition: SQL, at now: Timestamp) -> SQL {
+        """
+        UPDATE drafts d SET expires_at = \(now - Timestamp.Span(microseconds: 1)), end_reason = \(reason)
+        FROM ledger_stamp
+        WHERE d.family_id = ledger_stamp.family_id AND \(isOpen) AND d.expires_at >= \(now) AND \(condition)
         """
     }
 

@@ -209,10 +209,24 @@ extension Drafts {
         case .missing(let step):
             throw APIError(.conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")
         case .ended(let state):
-            throw APIError(.conflict, "This draft is \(state.rawValue).", reason: state.rawValue)
+            throw ended(state, progress.endReason)
         case .edited:
             throw APIError(
                 .conflict, "This draft was edited in the meantime. Read it again.", reason: "version_changed")
+        }
+    }
+
+    private static func ended(_ state: DraftState, _ reason: DraftEndReason?) -> APIError {
+        switch reason {
+        case .consentMissing:
+            APIError(
+                .conflict, "This draft ended when the consent to AI mediation was taken back. Make another one.",
+                reason: DraftEndReason.consentMissing.rawValue)
+        case .modeOff:
+            APIError(
+                .conflict, "This draft ended when its author switched the AI off. Make another one.",
+                reason: DraftEndReason.modeOff.rawValue)
+        case nil: APIError(.conflict, "This draft is \(state.rawValue).", reason: state.rawValue)
         }
     }
 

@@ -135,7 +135,7 @@ final class Drafts {
             SELECT count(*) AS count FROM (
                 \(NagStatements.visibleRows(ids, to: member.userID, isGuardian: isGuardian, in: member.familyID))
                 UNION
-                \(AIStatements.visibleRows(ids, to: member.userID, isGuardian: isGuardian, in: member.familyID))
+                \(AIStatements.visibleRows(ids, to: member.userID, in: member.familyID))
             ) x
             """)
         guard try seen.one()["count"] == ids.count else {

@@ -20,7 +20,8 @@ struct StoredDraft {
             citations: try Self.value(try row["citations"]), model: try row["model"],
             confidence: try row["confidence"], warnings: try Self.value(try row["warnings"]),
             progress: DraftProgress(
-                state: try row["state"], version: try row["version"], expiresAt: try row["expires_at"]),
+                state: try row["state"], version: try row["version"], expiresAt: try row["expires_at"],
+                endReason: try row["end_reason"]),
             traceID: try row["trace_id"], createdAt: try row["created_at"])
         response.fallbackReason = try row["fallback_reason"]
         response.approvedBy = try row["approved_by"]

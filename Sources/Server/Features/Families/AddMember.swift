@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import SQL
 
 extension Families {
     /// Makes a participant a guardian, or takes an account made in this family back into it.
@@ -46,7 +47,10 @@ extension Families {
             subject: person.pseudonym,
             details: ["from": FamilyRole.participant.rawValue, "role": FamilyRole.guardian.rawValue],
             changesRights: true, stampedRows: 0,
-            statements: [MembershipStatements.raise(person.id), ConsentStatements.revokeAll(of: person.id, at: now)])
+            statements: [
+                MembershipStatements.raise(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
+                DraftStatements.endWithoutConsent(left: "consent.user_id <> \(person.id)", at: now),
+            ])
     }
 
     /// Adds a child, which needs the family's consent to children's accounts. An account that waits for a guardian

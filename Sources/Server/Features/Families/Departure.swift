@@ -119,8 +119,8 @@ extension Families {
             CredentialStatements.delete(of: user), departure.endSessions(user),
             ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.handOver(of: user),
             DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),
-            DraftStatements.end(of: user, at: caller.now),
         ]
+        act.statements += DraftStatements.end(of: user, at: caller.now)
         act.statements += shutOut(person, isRemoval: departure.isRemoval, at: caller.now) + departure.statements
         return .perform(act, departure.answer(person))
     }

@@ -81,7 +81,9 @@ package final class MemberPreferences {
                     PreferenceStatements.set(changed.stored, of: user, at: caller.now),
                     try await count.increment(at: caller.now, queries),
                 ]
-                    + (change.movesSteps ? NagStatements.makeDue(of: user, at: caller.now) : []))
+                    + (change.movesSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
+                    + (changed.stored.switchesServerAIOff
+                        ? [DraftStatements.endSwitchedOff(of: user, at: caller.now)] : []))
             return .perform(act, changed.response)
         }
     }

@@ -33,6 +33,13 @@ struct StoredPreferences: SQLDecodable, Hashable {
         }
     }
 
+    /// Whether they keep the AI on the server from working for the person: the same as the column `is_enabled` of
+    /// `AIStatements`.
+    var switchesServerAIOff: Bool {
+        document[PreferenceKey.aiServerEnabled.rawValue] == .bool(false)
+            || document[PreferenceKey.aiMode.rawValue] == .string(AIMode.off.rawValue)
+    }
+
     /// The effective preferences in a family with that time zone.
     func effective(inFamilyAt timeZone: String) -> Preferences {
         var family = PreferenceOverrides()

@@ -15,8 +15,8 @@ enum SyncStatements {
     /// The first row is part 0, the gate; no row at all: the session has ended. The other rows come by part (1 nags, 2
     /// nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position. Part 5 is all
     /// connections of the caller, but for those that ended long ago. Their columns: `FeedColumns`.
-    /// Mediation of a nag is shown to everybody who may read the nag; mediation about no nag to the person who asked, and
-    /// to guardians; a digest that was sent to its sender and its recipients alone.
+    /// An answer of the mediator is shown to the person who asked, while they may read the nag it is about; a digest that
+    /// was sent to its sender and its recipients.
     /// A nag is stamped when it closes or later: of those stamped before the retention only open ones remain.
     /// Points are shown to those who agreed to them, about those who did (`points_of`; null: everybody, because a
     /// guardian did).
@@ -119,8 +119,8 @@ enum SyncStatements {
             SELECT \(FeedEntities.mediationColumns)
             FROM ai_mediation_events a
             WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
-                AND (gate.sees_all AND a.recipient_ids IS NULL OR gate.user_id = ANY(a.recipient_ids)
-                     OR \(isOwnNag(of: "a")) OR a.nag_id = '00000000-0000-0000-0000-000000000000' AND a.actor_id = gate.user_id)
+                AND \(AIStatements.isFor(reader, "a"))
+                AND (gate.sees_all OR a.nag_id = '00000000-0000-0000-0000-000000000000' OR \(isOwnNag(of: "a")))
             ORDER BY a.family_id, sync_ts, id LIMIT \(literal: pageSize)
         ) x
         UNION ALL
@@ -150,6 +150,9 @@ enum SyncStatements {
     private static let givers = ConsentStatements.givers(
         of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
     private static let newestConsent = ConsentStatements.newest(of: .gamificationParticipation, in: "r.family_id")
+
+    /// The account of the gate's reader.
+    private static let reader: SQL = "(gate.user_id)"
 
     /// Members who are not guardians see the nags they sent or received.
     private static let concernsReader: SQL =
