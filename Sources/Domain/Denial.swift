@@ -20,6 +20,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case ownIncentive = "own_incentive"
     case constraintLimitReached = "constraint_limit_reached"
     case voiceOnlyCreates = "voice_only_creates"
+    case voiceOnlyDrafts = "voice_only_drafts"
     case digestForGuardians = "digest_for_guardians"
     // Who may send nags to whom
     case childMayNotNag = "child_may_not_nag"
@@ -80,6 +81,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .incentiveLimitReached:
             "This family has as many active incentive rules as a family can have. Retire one of them first."
         case .constraintLimitReached: "There are as many constraints as there can be. Delete one of them first."
+        case .voiceOnlyDrafts:
+            "Dictated words about somebody else are not sent at once. Make a draft of them, and approve it."
         case .voiceOnlyCreates: "By voice and by shortcut drafts are only made. Open the draft to go on with it."
         case .digestForGuardians: "A digest of the family is sent to its guardians alone."
         case .ownIncentive: "Another guardian has to confirm what a rule gives you."

@@ -28,12 +28,13 @@ public struct Score: Hashable, Sendable {
     ///
     /// The multiplier is rounded to thousandths and the rest is integer arithmetic, so 0.35 × 10 is 4 on every
     /// platform. A multiplier out of the policy's range is clamped to it.
-    public init(_ outcome: Punctuality, multiplier: Double, currentStreak: Int) {
+    /// - Parameter givesPoints: whether the person takes points; their streak counts in any case.
+    public init(_ outcome: Punctuality, multiplier: Double, currentStreak: Int, givesPoints: Bool = true) {
         let range = FamilyPolicy.pointsMultiplierRange
         let bounded = multiplier.isNaN ? 1 : min(max(multiplier, range.lowerBound), range.upperBound)
         // Positive, so adding a half and truncating rounds, without the C library's `round`.
         let thousandths = Int(bounded * 1_000 + 0.5)
-        points = (outcome.basePoints * thousandths + 500) / 1_000
+        points = givesPoints ? (outcome.basePoints * thousandths + 500) / 1_000 : 0
         streakDelta =
             switch outcome {
             case .onTime: 1

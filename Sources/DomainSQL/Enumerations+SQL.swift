@@ -30,6 +30,7 @@ extension IncentiveApprovalMode: SQLBindable, SQLDecodable {}
 extension IncentiveRuleStatus: SQLBindable, SQLDecodable {}
 extension DraftKind: SQLBindable, SQLDecodable {}
 extension DraftSource: SQLBindable, SQLDecodable {}
+extension StoredSource: SQLBindable, SQLDecodable {}
 extension DraftState: SQLBindable, SQLDecodable {}
 extension DraftEndReason: SQLBindable, SQLDecodable {}
 extension ConstraintType: SQLBindable, SQLDecodable {}

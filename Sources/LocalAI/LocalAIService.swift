@@ -6,8 +6,7 @@ import NagzAI
 ///
 /// It holds the cache, the rules and, where the person has one, a model on this device: nothing that could send a
 /// request to another machine, so whoever has only this value cannot reach the network. The digest covers the week as
-/// far as this device holds it, unless a nag was done more than a month before it was due: everybody's week on a
-/// guardian's device, the person's own on any other.
+/// far as this device holds it: everybody's on a guardian's device, the person's own on any other.
 public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics

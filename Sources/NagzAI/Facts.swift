@@ -149,11 +149,23 @@ public struct DigestFacts: Hashable, Sendable {
         public var recipientID: UserID
         public var status: NagStatus
         public var dueAt: Timestamp
+        /// When it was completed or missed; nil while it is open.
+        public var closedAt: Timestamp?
 
-        public init(recipientID: UserID, status: NagStatus, dueAt: Timestamp) {
+        public init(recipientID: UserID, status: NagStatus, dueAt: Timestamp, closedAt: Timestamp? = nil) {
             self.recipientID = recipientID
             self.status = status
             self.dueAt = dueAt
+            self.closedAt = closedAt
+        }
+
+        /// Whether a digest counts it: it is open, or it was completed or missed within `FactWindow.recent`.
+        public func isCounted(now: Timestamp) -> Bool {
+            switch status {
+            case .open: true
+            case .completed, .missed: closedAt.map { FactWindow.recent.contains($0, now: now) } ?? false
+            case .withdrawn, .cancelledRelationshipChange: false
+            }
         }
     }
 
@@ -162,7 +174,7 @@ public struct DigestFacts: Hashable, Sendable {
     public var subject: UserID?
     /// In any order; removed members are left out.
     public var members: [Member]
-    /// In any order; nags due outside `FactWindow.digest` are ignored.
+    /// In any order; those that a digest does not count are ignored.
     public var nags: [Nag]
 
     public init(familyID: FamilyID, subject: UserID? = nil, members: [Member], nags: [Nag]) {
@@ -175,24 +187,17 @@ public struct DigestFacts: Hashable, Sendable {
 
 /// The time windows for counting facts, equal on server and device.
 public enum FactWindow: Sendable, CaseIterable {
-    /// (now − 7 d, now]: misses, time conflicts, resolved nags of the category.
+    /// (now − 7 d, now]: misses, time conflicts, resolved nags of the category, what a digest counts.
     case recent
     /// (now − 90 d, now]: misses to group by weekday.
     case patterns
-    /// [now − 7 d, now): due times in a digest.
-    case digest
 
     public func start(_ now: Timestamp) -> Timestamp {
         switch self {
-        case .recent, .digest: now - .days(7)
+        case .recent: now - .days(7)
         case .patterns: now - .days(90)
         }
     }
 
-    public func contains(_ moment: Timestamp, now: Timestamp) -> Bool {
-        switch self {
-        case .recent, .patterns: start(now) < moment && moment <= now
-        case .digest: start(now) <= moment && moment < now
-        }
-    }
+    public func contains(_ moment: Timestamp, now: Timestamp) -> Bool { start(now) < moment && moment <= now }
 }

@@ -4,13 +4,14 @@ extension Heuristics {
     /// The digest of the last seven days for the family or one member: counts for each active member, and a few
     /// sentences.
     ///
-    /// It counts only completed, missed and open nags of listed members, so the totals are the sums of the rows.
-    /// Withdrawn and cancelled nags are left out.
+    /// It counts what happened in that time: nags that were completed, early or late, and nags that were missed; and
+    /// what is overdue now. Those are the total. `open` counts every open nag, overdue or not. Only nags of listed
+    /// members count, so the totals are the sums of the rows. Withdrawn and cancelled nags are left out.
     public func digest(for snapshot: Snapshot<DigestFacts>) -> Outcome<DigestResponse> {
         let (facts, rows) = (snapshot.facts, Self.rows(snapshot))
         let all = Self.totals(rows)
         let response = DigestResponse(
-            familyID: facts.familyID, periodStart: FactWindow.digest.start(snapshot.now), periodEnd: snapshot.now,
+            familyID: facts.familyID, periodStart: FactWindow.recent.start(snapshot.now), periodEnd: snapshot.now,
             summaryText: summary(rows, isOwn: facts.subject != nil, naming: spoken),
             memberSummaries: rows.map { member, tally in
                 MemberSummary(
@@ -19,7 +20,7 @@ extension Heuristics {
             },
             totals: DigestTotals(
                 totalNags: all.total, completed: all.completed, missed: all.missed, open: all.open,
-                completionRate: all.rate.fourDecimals))
+                overdue: all.overdue, completionRate: all.rate.fourDecimals))
         return Outcome(response, all.total == 0 ? .digestNothingDue : .digestWeek)
     }
 
@@ -41,8 +42,8 @@ extension Heuristics {
                 && tallies.updateValue(Tally(), forKey: $0.userID) == nil
         }
         .sorted(by: isListedBefore)
-        for nag in facts.nags where FactWindow.digest.contains(nag.dueAt, now: snapshot.now) {
-            tallies[nag.recipientID]?.count(nag.status)
+        for nag in facts.nags where nag.isCounted(now: snapshot.now) {
+            tallies[nag.recipientID]?.count(nag, now: snapshot.now)
         }
         return members.map { ($0, tallies[$0.userID] ?? Tally()) }
     }
@@ -67,7 +68,10 @@ extension Heuristics {
         _ rows: [(DigestFacts.Member, Tally)], isOwn: Bool, naming: (String?) -> String
     ) -> String {
         let all = Self.totals(rows)
-        guard all.total > 0 else { return phrasebook.sentence(isOwn ? .ownNothingDue : .nothingDue) }
+        guard all.total > 0 else {
+            let nothing = phrasebook.sentence(isOwn ? .ownNothingDue : .nothingDue)
+            return ([nothing] + openSentence(all)).joined(separator: " ")
+        }
         var sentences = [
             phrasebook.sentence(
                 isOwn ? .ownRate : .rate,
@@ -82,15 +86,29 @@ extension Heuristics {
                         .total: "\(tally.total)",
                     ]))
         }
-        let next =
-            switch (all.open, all.missed) {
-            case (1, _): phrasebook.sentence(.openOne)
-            case (2..., _): phrasebook.sentence(.openMany, [.count: "\(all.open)"])
-            case (_, 1): phrasebook.sentence(.missedOne)
-            case (_, 2...): phrasebook.sentence(.missedMany, [.count: "\(all.missed)"])
-            default: phrasebook.sentence(.allDone)
-            }
-        return (sentences + [next]).joined(separator: " ")
+        let open = openSentence(all)
+        return (sentences + (open.isEmpty ? [closedSentence(all)] : open)).joined(separator: " ")
+    }
+
+    /// What is open and what is overdue; empty if nothing is.
+    private func openSentence(_ all: Tally) -> [String] {
+        switch (all.open, all.overdue) {
+        case (0, _): []
+        case (1, 0): [phrasebook.sentence(.openOne)]
+        case (_, 0): [phrasebook.sentence(.openMany, [.count: "\(all.open)"])]
+        case (1, _): [phrasebook.sentence(.overdueOne)]
+        case (all.overdue, _): [phrasebook.sentence(.overdueMany, [.count: "\(all.overdue)"])]
+        default: [phrasebook.sentence(.openSomeOverdue, [.count: "\(all.open)", .overdue: "\(all.overdue)"])]
+        }
+    }
+
+    /// What was missed; if nothing was, that nothing is left over.
+    private func closedSentence(_ all: Tally) -> String {
+        switch all.missed {
+        case 0: phrasebook.sentence(.allDone)
+        case 1: phrasebook.sentence(.missedOne)
+        default: phrasebook.sentence(.missedMany, [.count: "\(all.missed)"])
+        }
     }
 
     /// The member with the highest rate, then with the most completed nags, then the first in the list; nil if no nag
@@ -113,29 +131,24 @@ extension Heuristics {
     }
 }
 
-extension NagStatus {
-    /// Whether a digest counts nags of this status.
-    public var isCountedInDigest: Bool {
-        var tally = Tally()
-        tally.count(self)
-        return tally.total > 0
-    }
-}
-
-/// Counts of nags by status.
+/// Counts of nags by what became of them.
 private struct Tally {
     var completed = 0
     var missed = 0
+    /// Overdue or not.
     var open = 0
+    var overdue = 0
 
-    var total: Int { completed + missed + open }
+    var total: Int { completed + missed + overdue }
     var rate: Ratio { Ratio(completed, of: total) }
 
-    mutating func count(_ status: NagStatus) {
-        switch status {
+    mutating func count(_ nag: DigestFacts.Nag, now: Timestamp) {
+        switch nag.status {
         case .completed: completed += 1
         case .missed: missed += 1
-        case .open: open += 1
+        case .open:
+            open += 1
+            if nag.dueAt < now { overdue += 1 }
         case .withdrawn, .cancelledRelationshipChange: break
         }
     }
@@ -144,5 +157,6 @@ private struct Tally {
         completed += other.completed
         missed += other.missed
         open += other.open
+        overdue += other.overdue
     }
 }

@@ -66,7 +66,7 @@ public struct Phrasebook: Sendable {
 }
 
 /// The placeholders of a phrasebook's texts.
-enum PhraseSlot: String, Sendable, CaseIterable { case task, name, completed, total, percent, count }
+enum PhraseSlot: String, Sendable, CaseIterable { case task, name, completed, total, percent, count, overdue }
 
 /// The key of a pool of tips.
 struct TipPool: Hashable {
@@ -89,6 +89,9 @@ enum DigestSentence: String, CaseIterable {
     case ownRate = "own_rate"
     case openOne = "open_one"
     case openMany = "open_many"
+    case overdueOne = "overdue_one"
+    case overdueMany = "overdue_many"
+    case openSomeOverdue = "open_some_overdue"
     case missedOne = "missed_one"
     case missedMany = "missed_many"
     case allDone = "all_done"
@@ -99,8 +102,9 @@ enum DigestSentence: String, CaseIterable {
         switch self {
         case .rate, .ownRate: [.percent, .completed, .total]
         case .best: [.name, .completed, .total]
-        case .openMany, .missedMany: [.count]
-        case .nothingDue, .ownNothingDue, .openOne, .missedOne, .allDone, .someone: []
+        case .openMany, .overdueMany, .missedMany: [.count]
+        case .openSomeOverdue: [.count, .overdue]
+        case .nothingDue, .ownNothingDue, .openOne, .overdueOne, .missedOne, .allDone, .someone: []
         }
     }
 }

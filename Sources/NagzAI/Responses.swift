@@ -99,6 +99,7 @@ public struct DigestResponse: Hashable, Sendable {
 public struct MemberSummary: Hashable, Sendable {
     public var userID: UserID
     public var displayName: String?
+    /// Completed, missed and overdue.
     public var totalNags: Int
     public var completed: Int
     public var missed: Int
@@ -118,17 +119,22 @@ public struct MemberSummary: Hashable, Sendable {
 }
 
 public struct DigestTotals: Hashable, Sendable {
+    /// Completed, missed and overdue.
     public var totalNags: Int
     public var completed: Int
     public var missed: Int
+    /// All open nags, due or not.
     public var open: Int
+    /// Those of them whose due time has passed.
+    public var overdue: Int
     public var completionRate: Double
 
-    public init(totalNags: Int, completed: Int, missed: Int, open: Int, completionRate: Double) {
+    public init(totalNags: Int, completed: Int, missed: Int, open: Int, overdue: Int, completionRate: Double) {
         self.totalNags = totalNags
         self.completed = completed
         self.missed = missed
         self.open = open
+        self.overdue = overdue
         self.completionRate = completionRate
     }
 }

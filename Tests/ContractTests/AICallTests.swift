@@ -43,4 +43,4 @@ struct AICallTests {
 
 private let empty = DigestResponse(
     familyID: FamilyID(high: 5, low: 6), periodStart: .epoch, periodEnd: .epoch, summaryText: "", memberSummaries: [],
-    totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0))
+    totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, overdue: 0, completionRate: 0))

@@ -162,7 +162,7 @@ extension Sample {
             NagCreate(
                 familyID: id(2), connectionID: id(7), recipientID: id(4), dueAt: moment, category: .chores,
                 doneDefinition: .acknowledgeOnly, description: "Bins", policyID: id(8), recurrence: .daily,
-                attachmentIDs: [id(28)]), nag),
+                attachmentIDs: [id(28)], capture: capture), nag),
         Sample(
             API.listNags,
             NagListQuery(familyID: id(2), connectionID: id(7), status: .open, excludeDismissed: true, page: page),
@@ -172,16 +172,20 @@ extension Sample {
             API.updateNag, ofNag,
             NagUpdate(
                 dueAt: moment, category: .other, doneDefinition: .binaryCheck, description: .value("Bins"),
-                committedAt: .null), nag),
-        Sample(API.updateNagStatus, ofNag, NagStatusUpdate(status: .completed, note: "done"), nag),
+                committedAt: .null, capture: capture), nag),
+        Sample(
+            API.updateNagStatus, ofNag, NagStatusUpdate(status: .completed, note: "done", capture: capture), nag),
         Sample(API.withdrawNag, ofNag, NoBody(), nag),
         Sample(API.dismissNag, ofNag, NoBody(), nag),
         Sample(API.undismissNag, ofNag, NoBody(), nag),
-        Sample(API.submitExcuse, ofNag, ExcuseCreate(text: "The bus", category: "time_conflict"), excuse),
+        Sample(
+            API.submitExcuse, ofNag, ExcuseCreate(text: "The bus", category: "time_conflict", capture: capture), excuse),
         Sample(API.listExcuses, ExcuseListQuery(nagID: id(3), page: page), NoBody(), page(excuse)),
         Sample(API.getEscalation, ofNag, NoBody(), escalation),
         Sample(API.recomputeEscalation, ofNag, NoBody(), escalation),
     ]
+
+    private static let capture = Capture(.camera, confidence: 0.5, context: .capture)
 
     private static let escalation = EscalationResponse(
         nagID: id(3), currentPhase: .overdueSoft, dueAt: moment, computedAt: moment, nextStepAt: moment,
@@ -282,7 +286,8 @@ extension Sample {
                         MemberSummary(
                             userID: id(1), displayName: nil, totalNags: 1, completed: 1, missed: 0, completionRate: 1)
                     ],
-                    totals: DigestTotals(totalNags: 1, completed: 1, missed: 0, open: 0, completionRate: 1)))),
+                    totals: DigestTotals(totalNags: 1, completed: 1, missed: 0, open: 0, overdue: 0, completionRate: 1))
+            )),
         Sample(
             API.predictCompletion, asking(NagQuery(nagID: id(3))), NoBody(),
             AIAnswer(
@@ -316,7 +321,7 @@ extension Sample {
                 nagEvents: [
                     SyncedNagEvent(
                         id: id(14), nagID: id(3), eventType: "nag_created", actorID: id(1), at: moment,
-                        payload: ["b": "2", "a": "1"])
+                        payload: ["b": "2", "a": "1"], source: "voice")
                 ],
                 aiMediationEvents: [
                     SyncedAIMediationEvent(

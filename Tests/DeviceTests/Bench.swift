@@ -32,7 +32,7 @@ final class FarAway: AIService {
         case .digest:
             DigestResponse(
                 familyID: homeFamily, periodStart: .epoch, periodEnd: .epoch, summaryText: "far", memberSummaries: [],
-                totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0))
+                totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, overdue: 0, completionRate: 0))
         case .predictCompletion:
             PredictCompletionResponse(nagID: nagID, likelihood: 1, suggestedReminderTime: nil, factors: [])
         case .pushBack:

@@ -11,10 +11,12 @@ import Testing
         ).response
     }
 
-    /// That many nags of one recipient, due yesterday.
+    /// That many nags of one recipient, due yesterday, and if closed, then two hours ago.
     private func nags(_ recipient: UInt64, _ status: NagStatus, _ count: Int) -> [DigestFacts.Nag] {
         Array(
-            repeating: DigestFacts.Nag(recipientID: user(recipient), status: status, dueAt: noon - .days(1)),
+            repeating: DigestFacts.Nag(
+                recipientID: user(recipient), status: status, dueAt: noon - .days(1),
+                closedAt: status == .open ? nil : noon - .hours(2)),
             count: count)
     }
 
@@ -32,10 +34,11 @@ import Testing
                     userID: user(2), displayName: "Bo", totalNags: 3, completed: 1, missed: 0, completionRate: 0.3333),
             ])
         #expect(
-            digest.totals == DigestTotals(totalNags: 6, completed: 3, missed: 1, open: 2, completionRate: 0.5))
+            digest.totals
+                == DigestTotals(totalNags: 6, completed: 3, missed: 1, open: 2, overdue: 2, completionRate: 0.5))
         #expect(
             digest.summaryText == "The family's completion rate for the last 7 days is 50%: 3 of 6 done. "
-                + "Well done, Ann: 2 of 3! 2 nags are still open and a good place to look next.")
+                + "Well done, Ann: 2 of 3! 2 nags are overdue and a good place to look next.")
     }
 
     @Test("a digest of one member counts and names nobody else, whatever facts there are")
@@ -53,25 +56,46 @@ import Testing
                 + "One nag was missed. Talking about a better time for it could help.")
         #expect(
             try own(nags(1, .missed, 5)).summaryText
-                == "None of your nags were due in the last 7 days. Enjoy the calm!")
+                == "None of your nags were done or missed in the last 7 days, and none is overdue. Enjoy the calm!")
     }
 
     @Test func nothingDue() throws {
         let digest = try digest([Member(userID: user(1), displayName: "Ann")], [])
         #expect(digest.memberSummaries.map(\.completionRate) == [0])
-        #expect(digest.totals == DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0))
-        #expect(digest.summaryText == "No nags were due in the last 7 days. Enjoy the calm!")
+        #expect(
+            digest.totals == DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, overdue: 0, completionRate: 0)
+        )
+        #expect(
+            digest.summaryText == "No nags were done or missed in the last 7 days, and none is overdue. Enjoy the calm!"
+        )
     }
 
     @Test(
-        "the period includes its start and not its end",
+        "what ended counts after the start of the period up to now, whenever it was due",
         arguments: [
-            ("2026-04-28T15:59:59.999Z", 0), ("2026-04-28T16:00:00Z", 1), ("2026-05-05T15:59:59.999Z", 1),
-            ("2026-05-05T16:00:00Z", 0),
-        ])
-    func period(_ due: String, _ total: Int) throws {
-        let nag = DigestFacts.Nag(recipientID: user(1), status: .open, dueAt: at(due))
-        #expect(try digest([Member(userID: user(1), displayName: "Ann")], [nag]).totals.totalNags == total)
+            ("2026-04-28T16:00:00Z", 0), ("2026-04-28T16:00:00.001Z", 1), ("2026-05-05T16:00:00Z", 1),
+            ("2026-05-05T16:00:00.001Z", 0),
+        ], [noon - .days(60), noon - .days(1), noon + .days(30)])
+    func period(_ end: (String, Int), due: Timestamp) throws {
+        for status in [NagStatus.completed, .missed] {
+            let nag = DigestFacts.Nag(recipientID: user(1), status: status, dueAt: due, closedAt: at(end.0))
+            let totals = try digest([Member(userID: user(1), displayName: "Ann")], [nag]).totals
+            #expect(totals.totalNags == end.1 && totals.completed == (status == .completed ? end.1 : 0))
+            #expect(totals.open == 0 && totals.overdue == 0)
+        }
+    }
+
+    @Test("what is open counts as open, whenever it is due; as overdue and in the total once that has passed")
+    func open() throws {
+        let dues = [noon - .days(400), noon - .milliseconds(1), noon, noon + .days(1), noon + .days(400)]
+        let nags = dues.map { DigestFacts.Nag(recipientID: user(1), status: .open, dueAt: $0) }
+        let digest = try digest([Member(userID: user(1), displayName: "Ann")], nags)
+        #expect(
+            digest.totals
+                == DigestTotals(totalNags: 2, completed: 0, missed: 0, open: 5, overdue: 2, completionRate: 0))
+        #expect(
+            digest.summaryText.hasSuffix(
+                "5 nags are still open, 2 of them overdue, which makes those the ones to look at next."))
     }
 
     @Test func membersAreListedByNameThenId() throws {
@@ -117,9 +141,18 @@ import Testing
         func ending(_ nags: [DigestFacts.Nag], _ text: String) throws {
             #expect(try digest(ann, nags).summaryText.hasSuffix(text))
         }
+        func upcoming(_ count: Int) -> [DigestFacts.Nag] {
+            Array(repeating: .init(recipientID: user(1), status: .open, dueAt: noon + .days(1)), count: count)
+        }
         try ending(
-            nags(1, .open, 1) + nags(1, .missed, 3), "One nag is still open, which makes it the one to look at next.")
-        try ending(nags(1, .open, 4), "4 nags are still open and a good place to look next.")
+            upcoming(1) + nags(1, .missed, 3), "One nag is still open, which makes it the one to look at next.")
+        try ending(upcoming(4), "Enjoy the calm! 4 nags are still open and a good place to look next.")
+        try ending(
+            nags(1, .open, 1) + nags(1, .missed, 3), "One nag is overdue, which makes it the one to look at next.")
+        try ending(nags(1, .open, 4), "4 nags are overdue and a good place to look next.")
+        try ending(
+            nags(1, .open, 1) + upcoming(8),
+            "9 nags are still open, 1 of them overdue, which makes those the ones to look at next.")
         try ending(nags(1, .missed, 1), "One nag was missed. Talking about a better time for it could help.")
         try ending(nags(1, .missed, 2), "2 nags were missed. Talking about better times for them could help.")
         try ending(nags(1, .completed, 2), "Nothing is left over: a nice week to build on.")

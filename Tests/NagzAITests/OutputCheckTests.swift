@@ -24,7 +24,9 @@ struct OutputCheckTests {
     private static func digest(_ statuses: [NagStatus], name: String = "Ben") throws -> PromptFacts {
         let facts = DigestFacts(
             familyID: familyID, members: [.init(userID: user(1), displayName: name)],
-            nags: statuses.map { .init(recipientID: user(1), status: $0, dueAt: noon - .days(1)) })
+            nags: statuses.map {
+                .init(recipientID: user(1), status: $0, dueAt: noon - .days(1), closedAt: noon - .hours(1))
+            })
         return .digest(Snapshot(facts), try heuristics())
     }
 

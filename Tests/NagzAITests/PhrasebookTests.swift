@@ -118,7 +118,8 @@ import Testing
                 for open in 0...2 {
                     let nags = [(NagStatus.completed, completed), (.missed, missed), (.open, open)].flatMap {
                         Array(
-                            repeating: DigestFacts.Nag(recipientID: user(1), status: $0, dueAt: noon - .days(1)),
+                            repeating: DigestFacts.Nag(
+                                recipientID: user(1), status: $0, dueAt: noon - .days(1), closedAt: noon - .hours(1)),
                             count: $1)
                     }
                     let facts = DigestFacts(
@@ -159,12 +160,13 @@ import Testing
         }
         lines += ExcuseCategory.allCases.map { "excuse_sentence \($0.rawValue) | frazo" }
         lines += ["tone.recent_misses", "tone.steady_streak", "tone.default"].map { "reason \($0) | \($0)" }
-        lines += ["nothing_due", "open_one", "missed_one", "all_done", "someone", "own_nothing_due"].map {
-            "digest \($0) | \($0)o"
-        }
+        lines += [
+            "nothing_due", "open_one", "overdue_one", "missed_one", "all_done", "someone", "own_nothing_due",
+        ].map { "digest \($0) | \($0)o" }
         lines += [
             "digest rate | {percent}", "digest own_rate | {percent}", "digest best | {name}",
-            "digest open_many | {count}",
+            "digest open_many | {count}", "digest overdue_many | {count}",
+            "digest open_some_overdue | {count} {overdue}",
         ]
         lines += [
             "digest missed_many | {count}", "excuse forgot | olvidé", "variant olvidé | forgesis", "avoid | bobo",

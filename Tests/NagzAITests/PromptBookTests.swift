@@ -71,7 +71,10 @@ struct PromptBookTests {
         let digest = Snapshot(
             DigestFacts(
                 familyID: familyID, members: [.init(userID: user(1), displayName: "canary")],
-                nags: [.init(recipientID: user(1), status: .completed, dueAt: noon - .days(1))]))
+                nags: [
+                    .init(
+                        recipientID: user(1), status: .completed, dueAt: noon - .days(1), closedAt: noon - .hours(1))
+                ]))
         return [
             .summarizeExcuse("canary", familyNames: ["canary"]),
             .selectTone(snapshot, rules, familyNames: ["canary"]),

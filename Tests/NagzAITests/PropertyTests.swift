@@ -125,7 +125,8 @@ import Testing
                 DigestFacts.Nag(
                     recipientID: user(.random(in: 0...7, using: &random)),
                     status: NagStatus.allCases.randomElement(using: &random) ?? .open,
-                    dueAt: noon - .seconds(.random(in: -100_000...800_000, using: &random)))
+                    dueAt: noon - .seconds(.random(in: -100_000...800_000, using: &random)),
+                    closedAt: noon - .seconds(.random(in: -100_000...800_000, using: &random)))
             }
             let digest = rules.digest(
                 for: Snapshot(DigestFacts(familyID: familyID, members: members, nags: nags)))
@@ -135,7 +136,8 @@ import Testing
             let rows = digest.response.memberSummaries
             let totals = digest.response.totals
             #expect(rows.map(\.totalNags).reduce(0, +) == totals.totalNags)
-            #expect(totals.completed + totals.missed + totals.open == totals.totalNags)
+            #expect(totals.completed + totals.missed + totals.overdue == totals.totalNags)
+            #expect(totals.overdue <= totals.open)
             #expect(rows.allSatisfy { (0...1).contains($0.completionRate) })
             #expect(digest.rule == (totals.totalNags == 0 ? .digestNothingDue : .digestWeek))
         }

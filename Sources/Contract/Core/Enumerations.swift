@@ -55,6 +55,7 @@ extension RoutingDecision.Route: WireEnumeration {}
 extension ConstraintScope: WireEnumeration {}
 extension ConstraintType: WireEnumeration {}
 extension DraftKind: WireEnumeration {}
+extension StoredSource: WireEnumeration {}
 extension DraftState: WireEnumeration {}
 extension DraftEndReason: WireEnumeration {}
 extension DraftSource: WireEnumeration {}

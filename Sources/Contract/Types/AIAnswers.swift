@@ -140,6 +140,8 @@ extension DigestTotals: WireObject {
             completed: try fields.required("completed"),
             missed: try fields.required("missed"),
             open: try fields.required("open"),
+            // An earlier server does not say it.
+            overdue: try fields.optional("overdue") ?? 0,
             completionRate: try fields.required("completion_rate"))
     }
 
@@ -149,6 +151,7 @@ extension DigestTotals: WireObject {
             json.field("completed", completed)
             json.field("missed", missed)
             json.field("open", open)
+            json.field("overdue", overdue)
             json.field("completion_rate", completionRate)
         }
     }

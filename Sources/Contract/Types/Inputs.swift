@@ -1,13 +1,6 @@
 import Domain
 import JSON
 
-/// How a person's words were entered on their device.
-public enum InputSource: String, Sendable, CaseIterable, WireEnumeration {
-    case keyboard, dictation, camera, gallery, document, habit, onboarding
-    /// Imported from another program.
-    case imported = "import"
-}
-
 /// What a person did on their device.
 public enum InputAct: Hashable, Sendable {
     /// Reports a nag's status, with an optional note.
@@ -60,22 +53,22 @@ public struct OutboxItem: Hashable, WireObject {
     public var act: InputAct
     /// The time on the device's clock.
     public var madeAt: Timestamp
-    public var source: InputSource
+    public var capture: Capture
 
     public init(
-        clientID: InputID, nagID: NagID?, act: InputAct, madeAt: Timestamp, source: InputSource = .keyboard
+        clientID: InputID, nagID: NagID?, act: InputAct, madeAt: Timestamp, capture: Capture = .keyboard
     ) {
         self.clientID = clientID
         self.nagID = nagID
         self.act = act
         self.madeAt = madeAt
-        self.source = source
+        self.capture = capture
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         clientID = try fields.required("client_id")
         madeAt = try fields.required("made_at")
-        source = try fields.defaulted("source", to: .keyboard)
+        capture = try Capture(fields)
         let kind: InputAct.Kind = try fields.required("kind")
         nagID = kind == .nag ? try fields.optional("nag_id") : try fields.required("nag_id")
         if kind == .nag, nagID != nil {
@@ -105,7 +98,9 @@ public struct OutboxItem: Hashable, WireObject {
             json.field("client_id", clientID)
             json.fieldIfPresent("nag_id", nagID)
             json.field("made_at", madeAt)
-            json.field("source", source)
+            // An item is known by its bytes, which have always had it.
+            if capture.source == .keyboard { json.field("source", capture.source) }
+            capture.writeFields(to: &json)
             json.field("kind", act.kind)
             switch act {
             case .status(let status, let note):
@@ -176,6 +171,8 @@ public enum InputOutcome: String, Sendable, CaseIterable, WireEnumeration {
     case conflict
     /// The rules do not allow it.
     case refused
+    /// It is a draft, which people have to approve: dictated words about somebody else.
+    case drafted
 }
 
 /// The result of one input. Sending the input again returns the same result.
@@ -184,13 +181,18 @@ public struct InputResult: Hashable, WireObject {
     public var outcome: InputOutcome
     /// The feed event of the input; nil unless it was applied.
     public var eventID: EventID?
+    /// The draft that it became; nil unless it was drafted.
+    public var draftID: DraftID?
     /// Why it was not applied.
     public var error: InputRefusal?
 
-    public init(clientID: InputID, outcome: InputOutcome, eventID: EventID?, error: InputRefusal?) {
+    public init(
+        clientID: InputID, outcome: InputOutcome, eventID: EventID?, draftID: DraftID? = nil, error: InputRefusal?
+    ) {
         self.clientID = clientID
         self.outcome = outcome
         self.eventID = eventID
+        self.draftID = draftID
         self.error = error
     }
 
@@ -198,6 +200,7 @@ public struct InputResult: Hashable, WireObject {
         clientID = try fields.required("client_id")
         outcome = try fields.required("outcome")
         eventID = try fields.optional("event_id")
+        draftID = try fields.optional("draft_id")
         error = try fields.optional("error")
     }
 
@@ -206,6 +209,7 @@ public struct InputResult: Hashable, WireObject {
             json.field("client_id", clientID)
             json.field("outcome", outcome)
             json.field("event_id", eventID)
+            json.field("draft_id", draftID)
             json.field("error", error)
         }
     }

@@ -15,13 +15,14 @@ public struct NagCreate: Hashable, WireObject {
     public var recurrence: Recurrence?
     /// Pictures that the creator uploaded for it, in the order in which they are shown.
     public var attachmentIDs: [AttachmentID]
+    public var capture: Capture
 
     public init(
         familyID: FamilyID? = nil, connectionID: ConnectionID? = nil, recipientID: UserID, dueAt: Timestamp,
         category: NagCategory, doneDefinition: DoneDefinition, description: String? = nil,
         strategyTemplate: StrategyTemplate = .friendlyReminder, policyID: PolicyID? = nil,
         recurrence: Recurrence? = nil,
-        attachmentIDs: [AttachmentID] = []
+        attachmentIDs: [AttachmentID] = [], capture: Capture = .keyboard
     ) {
         self.familyID = familyID
         self.connectionID = connectionID
@@ -34,6 +35,7 @@ public struct NagCreate: Hashable, WireObject {
         self.policyID = policyID
         self.recurrence = recurrence
         self.attachmentIDs = attachmentIDs
+        self.capture = capture
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -48,6 +50,7 @@ public struct NagCreate: Hashable, WireObject {
         policyID = try fields.optional("policy_id")
         recurrence = try fields.optional("recurrence")
         attachmentIDs = try fields.optional("attachment_ids") ?? []
+        capture = try Capture(fields)
         guard attachmentIDs.count <= AttachmentLimit.perNag else {
             throw InvalidInput("must have at most \(AttachmentLimit.perNag) elements", field: "attachment_ids")
         }
@@ -66,6 +69,7 @@ public struct NagCreate: Hashable, WireObject {
             json.fieldIfPresent("policy_id", policyID)
             json.fieldIfPresent("recurrence", recurrence)
             json.field("attachment_ids", attachmentIDs)
+            capture.writeFields(to: &json)
         }
     }
 }
@@ -79,16 +83,18 @@ public struct NagUpdate: Hashable, WireObject {
     public var description: Patch<String>
     /// Null withdraws the commitment.
     public var committedAt: Patch<Timestamp>
+    public var capture: Capture
 
     public init(
         dueAt: Timestamp? = nil, category: NagCategory? = nil, doneDefinition: DoneDefinition? = nil,
-        description: Patch<String> = .absent, committedAt: Patch<Timestamp> = .absent
+        description: Patch<String> = .absent, committedAt: Patch<Timestamp> = .absent, capture: Capture = .keyboard
     ) {
         self.dueAt = dueAt
         self.category = category
         self.doneDefinition = doneDefinition
         self.description = description
         self.committedAt = committedAt
+        self.capture = capture
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -97,6 +103,7 @@ public struct NagUpdate: Hashable, WireObject {
         doneDefinition = try fields.optional("done_definition")
         description = try fields.textPatch("description", 0...2000)
         committedAt = try fields.patch("committed_at")
+        capture = try Capture(fields)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -106,6 +113,7 @@ public struct NagUpdate: Hashable, WireObject {
             json.fieldIfPresent("done_definition", doneDefinition)
             json.patch("description", description)
             json.patch("committed_at", committedAt)
+            capture.writeFields(to: &json)
         }
     }
 }
@@ -114,21 +122,25 @@ public struct NagUpdate: Hashable, WireObject {
 public struct NagStatusUpdate: Hashable, WireObject {
     public var status: NagStatus
     public var note: String?
+    public var capture: Capture
 
-    public init(status: NagStatus, note: String? = nil) {
+    public init(status: NagStatus, note: String? = nil, capture: Capture = .keyboard) {
         self.status = status
         self.note = note
+        self.capture = capture
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         status = try fields.required("status")
         note = try fields.optionalText("note", 0...2000)
+        capture = try Capture(fields)
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("status", status)
             json.fieldIfPresent("note", note)
+            capture.writeFields(to: &json)
         }
     }
 }
@@ -137,21 +149,25 @@ public struct NagStatusUpdate: Hashable, WireObject {
 public struct ExcuseCreate: Hashable, WireObject {
     public var text: String
     public var category: String?
+    public var capture: Capture
 
-    public init(text: String, category: String? = nil) {
+    public init(text: String, category: String? = nil, capture: Capture = .keyboard) {
         self.text = text
         self.category = category
+        self.capture = capture
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         text = try fields.text("text", 1...2000)
         category = try fields.optionalText("category", 0...64)
+        capture = try Capture(fields)
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("text", text)
             json.fieldIfPresent("category", category)
+            capture.writeFields(to: &json)
         }
     }
 }

@@ -23,13 +23,16 @@ public struct NagResponse: Hashable, WireObject {
     public var committedAt: Timestamp?
     public var recipientDismissedAt: Timestamp?
     public var attachmentURLs: [AttachmentURL]
+    /// How its words came about.
+    public var source: StoredSource
 
     public init(
         id: NagID, familyID: FamilyID?, connectionID: ConnectionID?, creatorID: UserID, recipientID: UserID,
         creatorDisplayName: String?, recipientDisplayName: String?, dueAt: Timestamp, category: NagCategory,
         doneDefinition: DoneDefinition, description: String?, strategyTemplate: StrategyTemplate,
         recurrence: Recurrence?, parentNagID: NagID?, status: NagStatus, createdAt: Timestamp, completedAt: Timestamp?,
-        committedAt: Timestamp?, recipientDismissedAt: Timestamp?, attachmentURLs: [AttachmentURL] = []
+        committedAt: Timestamp?, recipientDismissedAt: Timestamp?, attachmentURLs: [AttachmentURL] = [],
+        source: StoredSource = .text
     ) {
         self.id = id
         self.familyID = familyID
@@ -51,6 +54,7 @@ public struct NagResponse: Hashable, WireObject {
         self.committedAt = committedAt
         self.recipientDismissedAt = recipientDismissedAt
         self.attachmentURLs = attachmentURLs
+        self.source = source
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -74,6 +78,7 @@ public struct NagResponse: Hashable, WireObject {
         committedAt = try fields.optional("committed_at")
         recipientDismissedAt = try fields.optional("recipient_dismissed_at")
         attachmentURLs = try fields.defaulted("attachment_urls", to: [])
+        source = try fields.defaulted("source", to: .text)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -98,6 +103,7 @@ public struct NagResponse: Hashable, WireObject {
             json.field("committed_at", committedAt)
             json.field("recipient_dismissed_at", recipientDismissedAt)
             json.field("attachment_urls", attachmentURLs)
+            json.field("source", source)
         }
     }
 }

@@ -72,9 +72,12 @@ public struct SyncedNagEvent: Hashable, WireObject {
     public var at: Timestamp
     /// Only strings, because the mobile client otherwise drops the whole response.
     public var payload: [String: String]
+    /// How the words came about; nil from older servers.
+    public var source: String?
 
     public init(
-        id: EventID, nagID: NagID, eventType: String, actorID: UserID, at: Timestamp, payload: [String: String]
+        id: EventID, nagID: NagID, eventType: String, actorID: UserID, at: Timestamp, payload: [String: String],
+        source: String? = nil
     ) {
         self.id = id
         self.nagID = nagID
@@ -82,6 +85,7 @@ public struct SyncedNagEvent: Hashable, WireObject {
         self.actorID = actorID
         self.at = at
         self.payload = payload
+        self.source = source
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -91,6 +95,7 @@ public struct SyncedNagEvent: Hashable, WireObject {
         actorID = try fields.required("actor_id")
         at = try fields.required("at")
         payload = try fields.required("payload")
+        source = try fields.optional("source")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -101,6 +106,7 @@ public struct SyncedNagEvent: Hashable, WireObject {
             json.field("actor_id", actorID)
             json.field("at", at)
             json.field("payload", payload)
+            json.fieldIfPresent("source", source)
         }
     }
 }

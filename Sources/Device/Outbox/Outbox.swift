@@ -109,7 +109,7 @@ public final class Outbox {
         try database.transaction {
             for result in results {
                 switch result.outcome {
-                case .applied, .alreadyDone:
+                case .applied, .alreadyDone, .drafted:
                     try database.run("DELETE FROM items WHERE client_id = \(result.clientID)")
                 case .conflict, .refused:
                     try database.run(

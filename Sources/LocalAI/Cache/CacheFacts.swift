@@ -87,15 +87,18 @@ public struct CacheFacts: FactSource {
         let subject = members.contains { $0.1 == .guardian } ? nil : first.0.userID
         let nags = try cache.database.rows(
             """
-            SELECT id, recipient_id, status, due_at FROM nags
-            WHERE family = \(cachedFamily.key) AND due_at >= \(FactWindow.digest.start(now)) AND due_at < \(now)
+            SELECT id, recipient_id, status, due_at, closed_at FROM nags
+            WHERE family = \(cachedFamily.key)
+                AND (status = 'open' OR closed_at > \(FactWindow.recent.start(now)) AND closed_at <= \(now))
             """
         ) { row throws(SQLiteError) in
             let id: NagID = try row["id"]
             let status: NagStatus = try row["status"]
+            let isReported = status == .open && reported.contains(id)
+            let closedAt = isReported ? now : try row["closed_at"] as Timestamp?
             return DigestFacts.Nag(
-                recipientID: try row["recipient_id"],
-                status: status == .open && reported.contains(id) ? .completed : status, dueAt: try row["due_at"])
+                recipientID: try row["recipient_id"], status: isReported ? .completed : status,
+                dueAt: try row["due_at"], closedAt: closedAt)
         }
         return Snapshot(
             DigestFacts(familyID: familyID, subject: subject, members: members.map(\.0), nags: nags), now: now,

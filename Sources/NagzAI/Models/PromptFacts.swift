@@ -71,13 +71,12 @@ public struct PromptFacts: Hashable, Sendable {
         let (text, praised) = heuristics.digestWithoutNames(for: snapshot)
         var claims: Set<Claim> = totals.completed > 0 ? [.done] : []
         if totals.missed > 0 { claims.insert(.missed) }
-        // What is open in a digest was due within its seven days.
-        if totals.missed + totals.open > 0 { claims.insert(.late) }
+        if totals.missed + totals.overdue > 0 { claims.insert(.late) }
         return Self(
             .digest,
             [
                 .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
-                .missed: "\(totals.missed)", .open: "\(totals.open)",
+                .missed: "\(totals.missed)", .open: "\(totals.open)", .overdue: "\(totals.overdue)",
             ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praised)
     }
 
@@ -143,7 +142,8 @@ enum PromptSlot: String, Sendable, CaseIterable {
     case text
     /// What the rules say, to be said in other words.
     case draft
-    case tone, category, misses, streak, completed, total, missed, open, recipients, categories, definitions, now
+    case tone, category, misses, streak, completed, total, missed, open, overdue, recipients, categories, definitions,
+        now
 }
 
 extension ModelTask {
@@ -153,7 +153,7 @@ extension ModelTask {
         case .summarizeExcuse: [.text]
         case .selectTone: [.draft, .tone, .misses, .streak]
         case .coaching, .pushBack: [.draft, .tone, .category]
-        case .digest: [.draft, .completed, .total, .missed, .open]
+        case .digest: [.draft, .completed, .total, .missed, .open, .overdue]
         case .intent: [.text, .recipients, .categories, .definitions, .now]
         }
     }

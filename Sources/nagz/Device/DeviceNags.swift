@@ -48,6 +48,7 @@ extension CachedNag {
 enum DeviceActs {
     static func run(_ command: String, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let (isOffline, sendsWords) = (arguments.flag("--offline"), arguments.flag("--with-words"))
+        let capture = Capture(arguments.flag("--dictated") ? .dictation : .keyboard)
         let note = try arguments.value("--note")
         guard let name = arguments.next() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
         let text = command == "complete" ? nil : arguments.next()
@@ -71,7 +72,8 @@ enum DeviceActs {
         }
         try requireOpen(nag, act, cache, family)
         let item = OutboxItem(
-            clientID: MachineClock.identifier(), nagID: nag, act: act, madeAt: MachineClock.moment())
+            clientID: MachineClock.identifier(), nagID: nag, act: act, madeAt: MachineClock.moment(),
+            capture: capture)
         try context.outbox().add(item, of: family)
         try await printOutcome(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
     }

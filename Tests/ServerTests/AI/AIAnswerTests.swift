@@ -213,26 +213,34 @@ struct AIAnswerTests {
         }
     }
 
-    @Test("digest: nags due in the last seven days, by member; removed members leave out")
+    @Test(
+        "digest: what was completed or missed in the last seven days, whenever it was due, and what is open, by member")
     func digest() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
             let (now, home) = (scene.now, scene.home)
             let week = now - .days(7)
-            var nags: [DigestFacts.Nag] = []
-            for (recipient, status, due) in [
-                (home.child, NagStatus.completed, week), (home.child, .missed, now - .milliseconds(1)),
-                (home.child, .completed, now),
-                (home.child, .withdrawn, now - .days(1)), (home.participant, .open, now - .days(2)),
-                (home.participant, .completed, week - .milliseconds(1)), (home.removed, .completed, now - .days(1)),
-                (home.secondGuardian, .completed, now - .days(6)),
-            ] {
-                try await scene.add(.chores, status, to: recipient, due: due)
-                nags.append(DigestFacts.Nag(recipientID: recipient.id, status: status, dueAt: due))
+            // Open and due tomorrow.
+            var nags = [DigestFacts.Nag(recipientID: home.child.id, status: .open, dueAt: now + .hours(24))]
+            for (recipient, status, due, closed) in [
+                // Done early, done late, missed at the end of the period; done at its start and after it.
+                (home.child, .completed, now + .days(60), now - .days(1)),
+                (home.child, .completed, week - .days(3), week + .milliseconds(1)),
+                (home.child, .missed, now - .days(2), now), (home.child, .completed, week, week),
+                (home.child, .completed, now - .days(1), now + .milliseconds(1)),
+                (home.child, .withdrawn, now - .days(1), now - .days(1)),
+                (home.participant, .open, now - .days(40), nil),
+                (home.participant, .completed, week - .days(1), week - .milliseconds(1)),
+                (home.removed, .completed, now - .days(1), now - .days(1)),
+                (home.secondGuardian, .completed, now - .days(6), now - .days(6)),
+            ] as [(Person, NagStatus, Timestamp, Timestamp?)] {
+                try await scene.add(.chores, status, to: recipient, due: due, closed: closed)
+                nags.append(
+                    DigestFacts.Nag(recipientID: recipient.id, status: status, dueAt: due, closedAt: closed))
             }
             let members = home.members.map { DigestFacts.Member(userID: $0.id, displayName: $0.name) }
             for (person, subject, total) in [
-                (home.guardian, nil, 4), (home.child, home.child.id, 2), (home.participant, home.participant.id, 1),
+                (home.guardian, nil, 5), (home.child, home.child.id, 3), (home.participant, home.participant.id, 1),
             ] as [(Person, UserID?, Int)] {
                 let answer = try await server.call(API.generateDigest, FamilyQuery(familyID: home.id), as: person)
                 let facts = DigestFacts(familyID: home.id, subject: subject, members: members, nags: nags)

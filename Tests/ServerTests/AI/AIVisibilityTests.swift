@@ -133,8 +133,12 @@ struct AIVisibilityTests {
             for person in [home.child, home.participant] {
                 let digest = try await server.call(API.generateDigest, FamilyQuery(familyID: home.id), as: person)
                 #expect(digest.memberSummaries.map(\.userID) == [person.id])
+                // The child's open nag is due tomorrow.
+                let open = person == home.child ? 1 : 0
                 #expect(
-                    digest.totals == DigestTotals(totalNags: 1, completed: 0, missed: 1, open: 0, completionRate: 0))
+                    digest.totals
+                        == DigestTotals(
+                            totalNags: 1, completed: 0, missed: 1, open: open, overdue: 0, completionRate: 0))
                 for other in home.members { #expect(!digest.summaryText.contains(other.name)) }
                 #expect(digest.summaryText.hasPrefix("Your "))
                 #expect(try await server.audit(home.id).last?.subject == person.pseudonym)

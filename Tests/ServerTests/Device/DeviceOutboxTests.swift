@@ -30,7 +30,7 @@ struct DeviceOutboxTests {
 
                 let summary = try await server.expectOnly(
                     audit: ["excuse.submitted", "nag.completed", "input.not_applied"],
-                    events: ["excuse_submitted", "nag_completed"], stamped: 1
+                    events: ["excuse_submitted", "nag_completed"], scores: ["nag_completed"], stamped: 1
                 ) { try await device.sync() }
                 #expect(summary.uploaded == 3 && summary.unapplied.map(\.outcome) == [.conflict])
                 let conflict = try #require(try device.outbox.unapplied().first)

@@ -122,7 +122,8 @@ struct IncentiveEffectTests {
             try await server.rule(.nagCompleted, 1, .bonusPoints, 5, .guardianConfirmed, in: family)
             #expect(try await server.earn(family.child, in: family) == [])
             #expect(try await server.waiting(family) == [])
-            #expect(try await server.rows("SELECT id FROM gamification_events").isEmpty)
+            let points = try await server.rows("SELECT delta_points FROM gamification_events")
+            #expect(points == (isConsentMissing ? [] : [["delta_points": 0]]))
         }
     }
 

@@ -18,14 +18,14 @@ struct OutboxNagTests {
                 NagCreate(
                     recipientID: recipient.id, dueAt: scene.server.clock.now() + .hours(hours), category: .chores,
                     doneDefinition: .binaryCheck, description: "the dishes")),
-            madeAt: scene.server.clock.now() - .hours(1), source: source)
+            madeAt: scene.server.clock.now() - .hours(1), capture: Capture(source))
     }
 
     @Test("it is created once, with the source of its words, and in the feed at once")
     func created() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
-            let item = Self.item(to: scene.home.child, in: scene, source: .dictation)
+            let item = Self.item(to: scene.home.child, in: scene, source: .camera)
             let first = try await server.expectOnly(audit: ["nag.created"], events: ["nag_created"], stamped: 1) {
                 try await scene.upload([item], as: scene.home.guardian)
             }
@@ -44,7 +44,8 @@ struct OutboxNagTests {
             #expect(
                 rows == [
                     [
-                        "kind": "nag", "source": "voice", "event_source": "voice", "nag_source": "voice",
+                        "kind": "nag", "source": "camera_ocr", "event_source": "camera_ocr",
+                        "nag_source": "camera_ocr",
                         "is_same": true,
                     ]
                 ])

@@ -23,7 +23,7 @@ struct OutboxScene: Sendable {
     ) -> OutboxItem {
         OutboxItem(
             clientID: InputID(high: 0x0b, low: id), nagID: nag ?? self.nag, act: act,
-            madeAt: server.clock.now() - .hours(1), source: source)
+            madeAt: server.clock.now() - .hours(1), capture: Capture(source))
     }
 
     func upload(_ items: [OutboxItem], as person: Person? = nil) async throws -> [InputResult] {
@@ -52,7 +52,7 @@ struct UploadTests {
             ]
             let results = try await server.expectOnly(
                 audit: ["nag.note_added", "excuse.submitted", "nag.completed"],
-                events: ["note_added", "excuse_submitted", "nag_completed"], stamped: 1
+                events: ["note_added", "excuse_submitted", "nag_completed"], scores: ["nag_completed"], stamped: 1
             ) { try await scene.upload(items) }
             #expect(results.map(\.outcome) == [.applied, .applied, .applied])
             #expect(results.map(\.clientID) == items.map(\.clientID))
@@ -114,7 +114,8 @@ struct UploadTests {
             let scene = try await OutboxScene(server)
             let items = [scene.item(.note(text: "one"), id: 1), scene.item(.status(.completed, note: nil), id: 2)]
             let answers = try await server.expectOnly(
-                audit: ["nag.note_added", "nag.completed"], events: ["note_added", "nag_completed"], stamped: 1
+                audit: ["nag.note_added", "nag.completed"], events: ["note_added", "nag_completed"],
+                scores: ["nag_completed"], stamped: 1
             ) {
                 try await withThrowingTaskGroup(of: [InputResult].self) { group in
                     for _ in 0..<12 { group.addTask { try await scene.upload(items) } }

@@ -26,12 +26,16 @@ struct CompleteNagTests {
                 try await server.expect(.refusal(.notFound)) { try await server.complete(nag.id, as: family.stranger) }
             }
             server.clock.advance(by: .minutes(1))
-            let once = try await server.expectOnly(audit: ["nag.completed"], events: ["nag_completed"], stamped: 1) {
+            let once = try await server.expectOnly(
+                audit: ["nag.completed"], events: ["nag_completed"], scores: ["nag_completed"], stamped: 1
+            ) {
                 try await server.complete(nag.id, as: family.child, note: "All of it")
             }
             #expect(once.status == .completed && once.completedAt == server.clock.now())
             #expect(
-                try await server.audit(family.id).last?.details == ["punctuality": "on_time", "note_length": "9"])
+                try await server.audit(family.id).last?.details == [
+                    "points": "0", "streak_delta": "1", "punctuality": "on_time", "note_length": "9", "source": "text",
+                ])
             server.clock.advance(by: .minutes(1))
             let twice = try await server.expectOnly { try await server.complete(nag.id, as: family.child) }
             #expect(twice == once)
@@ -128,14 +132,15 @@ struct CompleteNagTests {
             let first = try await server.nag(from: family.guardian, to: family.child, .meds, every: recurrence)
             server.clock.advance(by: .minutes(1))
             _ = try await server.expectOnly(
-                audit: ["nag.completed"], events: ["nag_completed", "nag_created"], stamped: 2
+                audit: ["nag.completed"], events: ["nag_completed", "nag_created"], scores: ["nag_completed"],
+                stamped: 2
             ) { try await server.complete(first.id, as: family.child) }
             let open = try await server.call(API.listNags, NagListQuery(status: .open), as: family.child).items
             let next = try #require(open.first)
             #expect(open.count == 1 && next.parentNagID == first.id && next.dueAt == first.dueAt + step)
             var wanted = first
             (wanted.id, wanted.parentNagID, wanted.dueAt) = (next.id, first.id, next.dueAt)
-            wanted.createdAt = server.clock.now()
+            (wanted.createdAt, wanted.source) = (server.clock.now(), .system)
             #expect(next == wanted)
             let made = try await server.rows("SELECT actor_id, source FROM nag_events WHERE nag_id = \(next.id)")
             #expect(made.count == 1 && made[0]["source"]?.stringValue == "system")
@@ -184,7 +189,9 @@ struct CompleteNagTests {
             let family = try await server.family()
             let nag = try await server.nag(from: family.participant, to: family.child, every: .daily)
             try await server.call(API.suspendRelationship, try await Self.path(family, server), as: family.guardian)
-            try await server.expectOnly(audit: ["nag.completed"], events: ["nag_completed"], stamped: 1) {
+            try await server.expectOnly(
+                audit: ["nag.completed"], events: ["nag_completed"], scores: ["nag_completed"], stamped: 1
+            ) {
                 _ = try await server.complete(nag.id, as: family.child)
             }
             let other = try await server.nag(from: family.guardian, to: family.child, every: .daily)

@@ -61,7 +61,7 @@ struct CreateNagTests {
             let entry = try #require(try await server.audit(family.id).last)
             #expect(entry.actor == family.participant.pseudonym && entry.subject == family.child.pseudonym)
             #expect(entry.resource == nag.id.retyped())
-            #expect(entry.details == ["category": "homework", "due_at": order.dueAt.rfc3339])
+            #expect(entry.details == ["category": "homework", "due_at": order.dueAt.rfc3339, "source": "text"])
             let payload = try #require(try await server.payloads("nag_created", of: nag.id).first)
             #expect(payload.contains("\"category\": \"homework\"") && payload.contains(family.child.id.description))
             #expect(!payload.contains("Please"))

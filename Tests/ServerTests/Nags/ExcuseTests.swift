@@ -32,7 +32,7 @@ struct ExcuseTests {
             #expect(try await server.payloads("excuse_submitted", of: nag.id) == [#"{"category": "forgot"}"#])
             #expect(
                 try await server.audit(family.id).last?.details
-                    == ["category": "forgot", "text_length": "\(text.unicodeScalars.count)"])
+                    == ["category": "forgot", "text_length": "\(text.unicodeScalars.count)", "source": "text"])
             #expect(try await server.call(API.getNag, NagPath(nagID: nag.id), as: family.child) == nag)
         }
     }

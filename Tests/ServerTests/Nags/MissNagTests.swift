@@ -59,13 +59,15 @@ struct MissNagTests {
         }
     }
 
-    @Test("without the person's wish for points nothing scores")
+    @Test("without the person's wish for points a miss ends the streak all the same")
     func withoutPoints() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             let nag = try await server.nag(from: family.guardian, to: family.child)
             server.clock.advance(by: .hours(26))
-            try await server.expectOnly(audit: ["nag.missed"], events: ["nag_missed"], stamped: 1) {
+            try await server.expectOnly(
+                audit: ["nag.missed"], events: ["nag_missed"], scores: ["nag_missed"], stamped: 1
+            ) {
                 _ = try await Self.miss(nag.id, in: family.id, on: server)
             }
         }
@@ -77,7 +79,9 @@ struct MissNagTests {
             let family = try await server.family()
             let nag = try await server.nag(from: family.guardian, to: family.child, every: .daily)
             server.clock.advance(by: .hours(26))
-            try await server.expectOnly(audit: ["nag.missed"], events: ["nag_missed", "nag_created"], stamped: 2) {
+            try await server.expectOnly(
+                audit: ["nag.missed"], events: ["nag_missed", "nag_created"], scores: ["nag_missed"], stamped: 2
+            ) {
                 _ = try await Self.miss(nag.id, in: family.id, on: server)
             }
             _ = try await Self.miss(nag.id, in: family.id, on: server)

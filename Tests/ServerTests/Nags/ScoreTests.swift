@@ -55,7 +55,7 @@ struct ScoreTests {
 
     enum Lack: CaseIterable { case preference, preferenceOff, oddPreference, consent, otherConsent }
 
-    @Test("without the consent or the person's wish nothing accrues", arguments: Lack.allCases)
+    @Test("without the consent nothing accrues; without the person's wish the streak alone", arguments: Lack.allCases)
     func lacking(_ lack: Lack) async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: lack == .otherConsent ? [] : [.gamificationParticipation])
@@ -80,10 +80,18 @@ struct ScoreTests {
                     """)
             }
             let nag = try await server.nag(from: family.guardian, to: family.child)
-            try await server.expectOnly(audit: ["nag.completed"], events: ["nag_completed"], stamped: 1) {
+            let hasStreak = lack != .consent && lack != .otherConsent
+            try await server.expectOnly(
+                audit: ["nag.completed"], events: ["nag_completed"], scores: hasStreak ? ["nag_completed"] : [],
+                stamped: 1
+            ) {
                 try await server.complete(nag.id, as: family.child)
             }
             #expect(try await server.rows("SELECT id FROM badges").isEmpty)
+            let totals = try await server.rows(
+                "SELECT points, streak FROM member_totals WHERE user_id = \(family.child.id)")
+            #expect(totals.map { $0["points"] } == (totals.isEmpty ? [] : [0]))
+            #expect(totals.first?["streak"]?.integerValue ?? 0 == (hasStreak ? 1 : 0))
         }
     }
 

@@ -136,7 +136,10 @@ struct UpdateNagTests {
                     try await patch(["description": .string(words)], as: person)
                 }
                 #expect(reply.json?["description"] == .string(words))
-                #expect(try await server.audit(family.id).last?.details == ["description_length": "\(words.count)"])
+                #expect(
+                    try await server.audit(family.id).last?.details == [
+                        "description_length": "\(words.count)", "source": "text",
+                    ])
                 let feed = try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: family.child)
                 #expect(feed.nags.first?.description == words)
                 #expect(try await server.payloads("nag_updated", of: nag.id).allSatisfy { !$0.contains("bins") })
@@ -164,7 +167,7 @@ struct UpdateNagTests {
                 try await Self.update(nag.id, NagUpdate(committedAt: .null), as: family.child, on: server)
             }
             #expect(cleared.committedAt == nil)
-            #expect(try await server.audit(family.id).last?.details == ["committed_at": "none"])
+            #expect(try await server.audit(family.id).last?.details == ["committed_at": "none", "source": "text"])
         }
     }
 

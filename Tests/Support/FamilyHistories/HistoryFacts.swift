@@ -52,7 +52,10 @@ extension FamilyHistory: FactSource {
             DigestFacts(
                 familyID: familyID, subject: seesAll ? nil : reader,
                 members: members.map { DigestFacts.Member(userID: $0.id, displayName: $0.name, status: $0.status) },
-                nags: nags.map { DigestFacts.Nag(recipientID: $0.recipient, status: $0.status, dueAt: $0.dueAt) }),
+                nags: nags.map {
+                    DigestFacts.Nag(
+                        recipientID: $0.recipient, status: $0.status, dueAt: $0.dueAt, closedAt: $0.closedAt)
+                }),
             now: now, zone: zone(timeZone))
     }
 

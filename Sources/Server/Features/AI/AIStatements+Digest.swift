@@ -11,6 +11,7 @@ extension AIStatements {
             """
     }
 
+    /// The open nags, and those that were completed or missed after `start`.
     /// - Parameters:
     ///   - subject: the only recipient to read; nil for all.
     ///   - selected: the only nags to read; nil for all.
@@ -18,11 +19,15 @@ extension AIStatements {
         of family: FamilyID, subject: UserID?, selected: [ResourceID]? = nil, from start: Timestamp,
         to end: Timestamp
     ) -> SQL {
-        let condition: SQL = subject.map { "AND recipient_id = \($0)" } ?? ""
-        let selection: SQL = selected.map { "AND id = ANY(\(SQLList($0)))" } ?? ""
+        let condition: SQL = subject.map { "AND n.recipient_id = \($0)" } ?? ""
+        let selection: SQL = selected.map { "AND n.id = ANY(\(SQLList($0)))" } ?? ""
+        let columns: SQL = "n.id, n.recipient_id, n.category, n.status, n.due_at, n.closed_at"
         return """
-            SELECT id, recipient_id, status, due_at FROM nags
-            WHERE family_id = \(family) AND due_at >= \(start) AND due_at < \(end) \(condition) \(selection)
+            SELECT \(columns) FROM nags n WHERE n.family_id = \(family) AND n.status = 'open' \(condition) \(selection)
+            UNION ALL
+            SELECT \(columns) FROM nags n
+            WHERE n.family_id = \(family) AND n.status IN ('completed', 'missed') AND n.closed_at > \(start)
+                AND n.closed_at <= \(end) \(condition) \(selection)
             """
     }
 

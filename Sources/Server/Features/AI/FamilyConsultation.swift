@@ -68,17 +68,18 @@ extension FamilyQuestion: AboutFamily {
         }
         let rows = try await queries.query(
             AIStatements.digestNags(
-                of: familyID, subject: subject, selected: selected, from: FactWindow.digest.start(caller.now),
+                of: familyID, subject: subject, selected: selected, from: FactWindow.recent.start(caller.now),
                 to: caller.now)
         ).map { row -> (id: ResourceID, nag: DigestFacts.Nag) in
             (
                 try row["id"],
                 DigestFacts.Nag(
-                    recipientID: try row["recipient_id"], status: try row["status"], dueAt: try row["due_at"])
+                    recipientID: try row["recipient_id"], status: try row["status"], dueAt: try row["due_at"],
+                    closedAt: try row["closed_at"])
             )
         }
         let listed = Set(members.map(\.userID))
-        let counted = rows.filter { listed.contains($0.nag.recipientID) && $0.nag.status.isCountedInDigest }
+        let counted = rows.filter { listed.contains($0.nag.recipientID) && $0.nag.isCounted(now: caller.now) }
         let facts = DigestFacts(familyID: familyID, subject: subject, members: members, nags: rows.map(\.nag))
         return (Snapshot(facts, now: caller.now, zone: zone), Set(counted.map(\.id)))
     }

@@ -17,20 +17,20 @@ struct DraftEffects {
     func decide(
         _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
+        let input = Provenance(
+            StoredSource(draft.source), at: caller.now, event: services.random.identifier(at: caller.now))
         switch draft.body {
         case .suggestedNag(let nag):
             let order = NagCreate(
                 familyID: draft.familyID, recipientID: nag.recipientID, dueAt: nag.dueAt, category: nag.category,
                 doneDefinition: nag.doneDefinition, description: nag.description)
-            let input = Provenance(
-                StoredSource(draft.source), at: caller.now, event: services.random.identifier(at: caller.now))
             return try await nags.creation(of: order, by: member, as: input, caller, queries)
                 .map { $0.id.retyped() }
         case .dueChange(let change):
             let view = try await nag(of: draft, caller, queries)
             let changes = NagUpdate(dueAt: change.dueAt)
             return try await nags.change(
-                view, by: changes, source: StoredSource(draft.source), at: caller.now, queries
+                view, by: changes, as: input, at: caller.now, queries
             ).map { $0.id.retyped() }
         case .pushBack(let push):
             return try await sending(push.message, draft, caller, queries)

@@ -57,7 +57,7 @@ extension Drafts {
         }
     }
 
-    /// The digest of the selected nags that were due this week, and of nothing else. For a member who does not see
+    /// The digest of the selected nags that a digest of this week counts, and of nothing else. For a member who does not see
     /// everybody's insights it is about their own.
     private func digest(
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
@@ -70,7 +70,8 @@ extension Drafts {
             for: member, caller, about: order.contextIDs, services.zones.zone(member.timeZone), queries)
         guard !counted.isEmpty else {
             throw APIError(
-                .validationFailed, "Select nags that were due in the last seven days: context_ids.",
+                .validationFailed,
+                "Select nags that were done or missed in the last seven days, or are open: context_ids.",
                 field: "context_ids")
         }
         let text = services.heuristics.digest(for: snapshot).response.summaryText

@@ -24,15 +24,21 @@ extension Drafts {
         // Drafts of an import are read by their ids.
         let ids = items.map { _ in services.random.identifier(at: context.now) as DraftID }.sorted()
         return zip(ids, items).map { id, item in
-            var draft = DraftResponse(
-                id: id, familyID: order.familyID, nagID: nil, authorID: member.userID, source: order.source,
-                body: DraftBody.suggestedNag(item.nag).flooredToMillisecond, contextIDs: [], citations: [],
-                model: "client", confidence: nil, warnings: [],
-                progress: DraftProgress(expiresAt: context.now + DraftLimit.lifetime), traceID: context.trace,
-                createdAt: context.now)
+            var draft = draft(of: item.nag, id: id, from: order.source, by: member, context)
             (draft.importID, draft.itemID) = (order.importID, item.itemID)
             return draft
         }
+    }
+
+    /// A draft of a nag that a client has written.
+    func draft(
+        of nag: SuggestedNag, id: DraftID, from source: DraftSource, by member: Member, _ context: CallContext
+    ) -> DraftResponse {
+        DraftResponse(
+            id: id, familyID: member.familyID, nagID: nil, authorID: member.userID, source: source,
+            body: DraftBody.suggestedNag(nag).flooredToMillisecond, contextIDs: [], citations: [], model: "client",
+            confidence: nil, warnings: [], progress: DraftProgress(expiresAt: context.now + DraftLimit.lifetime),
+            traceID: context.trace, createdAt: context.now)
     }
 
     // MARK: Reading

@@ -17,19 +17,22 @@ extension Gamification {
     /// Finished weeks that may still earn `perfect_week`.
     private static let judgedWeeks = 8
 
-    /// Points, streak and badges for a nag that ends now; nil while its recipient does not take part. A nag scores
-    /// once; the act MUST require that nothing has changed since the sums were read.
+    /// Points, streak and badges for a nag that ends now; nil without the consent. Whoever has switched gamification off
+    /// has a streak all the same, but gets no points, badges and incentives. A nag scores once; the act MUST require that
+    /// nothing has changed since the sums were read.
     func accrual(
         of outcome: Punctuality, nag: NagID, for user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
     ) async throws -> Accrual? {
         let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
-        guard record.hasConsent, record.isEnabled else { return nil }
-        let score = Score(outcome, multiplier: record.multiplier, currentStreak: record.streak)
+        guard record.hasConsent else { return nil }
+        let score = Score(
+            outcome, multiplier: record.multiplier, currentStreak: record.streak, givesPoints: record.isEnabled)
         let facts = BadgeFacts(
             completions: record.completions + (outcome == .missed ? 0 : 1),
             streak: max(0, record.streak + score.streakDelta))
-        let incentives = outcome == .missed ? [] : incentives(record, facts, nag: nag, for: user, at: now)
+        let incentives =
+            outcome == .missed || !record.isEnabled ? [] : incentives(record, facts, nag: nag, for: user, at: now)
         let given = incentives.filter { $0.terms.approvalMode == .auto }
         var sums = AddedSums(
             points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
@@ -45,8 +48,8 @@ extension Gamification {
             details.merge(IncentiveNote.details(incentives.map(\.note)))
         }
         if !given.isEmpty { statements.append(GamificationStatements.append(given, at: now)) }
-        var earned = BadgeType.newlyEarned(facts, already: record.badges)
-        if outcome != .missed, !record.badges.contains(.perfectWeek),
+        var earned = record.isEnabled ? BadgeType.newlyEarned(facts, already: record.badges) : []
+        if record.isEnabled, outcome != .missed, !record.badges.contains(.perfectWeek),
             try await hasPerfectWeek(facts, user, in: family, zone: zone, at: now, queries)
         {
             earned.append(.perfectWeek)

@@ -63,6 +63,9 @@ final class Ingestion {
             }
         }
         do {
+            if case .nag(let order) = item.act, input.denial(about: order.recipientID, by: caller.userID) != nil {
+                return try await draft(order, input, from: caller, in: family)
+            }
             try await apply(item, input, from: caller, in: family)
             if let kept = try await result(of: input, from: caller, in: family) { return kept }
             return try await keep(input, item, .alreadyDone, nil, from: caller, in: family)
@@ -131,14 +134,16 @@ final class Ingestion {
                 let counter = RefusalCount(ofInputsBy: member.pseudonym, in: family)
                 let count = try await counter.increment(at: caller.now, queries)
                 if count ?? 1 > Self.notAppliedPerHour { return .answer(OutboxAnswer(results: [result])) }
-                var details: AuditBody = ["kind": item.act.kind.rawValue, "outcome": outcome.rawValue]
+                guard let kind = InputKind(item.act.kind) else { return .answer(OutboxAnswer(results: [result])) }
+                var details: AuditBody = ["kind": kind.rawValue, "outcome": outcome.rawValue]
+                details.merge(input.auditDetails)
                 if let refusal { details["code"] = refusal.code.rawValue }
                 let act = Act(
                     kind: .inputNotApplied, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
                     resource: item.nagID?.retyped(), details: details, stampedRows: 0,
                     statements: [
                         IngestionStatements.insert(
-                            input, item.act.kind, by: caller.userID, on: item.nagID, at: caller.now, outcome: outcome,
+                            input, kind, by: caller.userID, on: item.nagID, at: caller.now, outcome: outcome,
                             refusal: refusal)
                     ] + (count == nil ? [counter.begin(at: caller.now)] : []))
                 return .perform(act, OutboxAnswer(results: [result]))

@@ -37,6 +37,7 @@ extension IngestionStatements {
         return """
             SELECT i.id, jsonb_build_object(
                 'id', i.id, 'family_id', i.family_id, 'kind', i.kind, 'nag_id', i.nag_id, 'source', i.source,
+                'confidence', i.confidence, 'source_context', i.source_context,
                 'made_at', \(ExportPage.moment("i.made_at")), 'received_at', \(ExportPage.moment("i.received_at")),
                 'outcome', i.outcome, 'event_id', i.event_id, 'code', i.code, 'message', i.message,
                 'import_id', i.import_id, 'draft_id', i.draft_id,

@@ -14,17 +14,19 @@ enum IngestionStatements {
     }
 
     /// Part of an act: stores an input with its result.
-    /// - Parameter nag: what it is about; nil for a new nag that was not created.
+    /// - Parameters:
+    ///   - nag: what it is about; nil for a new nag that was not created.
+    ///   - draft: what it became, if that is a draft.
     static func insert(
-        _ input: Provenance, _ kind: InputAct.Kind, by user: UserID, on nag: NagID?, at now: Timestamp,
-        outcome: InputOutcome, refusal: InputRefusal?
+        _ input: Provenance, _ kind: InputKind, by user: UserID, on nag: NagID?, at now: Timestamp,
+        outcome: InputOutcome, refusal: InputRefusal? = nil, draft: DraftID? = nil
     ) -> SQL {
         """
-        INSERT INTO inputs (family_id, user_id, id, kind, nag_id, source, made_at, received_at, fingerprint, outcome,
-                            event_id, code, message)
-        SELECT family_id, \(user), \(input.id), \(kind.rawValue), \(nag), \(input.source), \(input.madeAt), \(now),
-               \(input.fingerprint), \(outcome.rawValue), \(outcome == .applied ? input.event : nil),
-               \(refusal?.code.rawValue), \(refusal?.message)
+        INSERT INTO inputs (family_id, user_id, id, kind, nag_id, source, confidence, source_context, made_at,
+                            received_at, fingerprint, outcome, event_id, code, message, draft_id)
+        SELECT family_id, \(user), \(input.id), \(kind.rawValue), \(nag), \(input.source), \(input.confidence),
+               \(input.context?.rawValue), \(input.madeAt), \(now), \(input.fingerprint), \(outcome.rawValue),
+               \(outcome == .applied ? input.event : nil), \(refusal?.code.rawValue), \(refusal?.message), \(draft)
         FROM ledger_stamp
         """
     }

@@ -24,7 +24,8 @@ struct KeptResult {
         )
         guard let outcome = InputOutcome(rawValue: outcome) else { throw .unexpectedShape("outcome") }
         let refusal = code.flatMap(ErrorCode.init).map { InputRefusal(code: $0, message: message ?? "") }
-        result = InputResult(clientID: id, outcome: outcome, eventID: try row["event_id"], error: refusal)
+        result = InputResult(
+            clientID: id, outcome: outcome, eventID: try row["event_id"], draftID: draft, error: refusal)
         imported = nil
     }
 

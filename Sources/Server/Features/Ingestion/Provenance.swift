@@ -3,15 +3,7 @@ import Contract
 import Domain
 import SQL
 
-/// The origin of an input as the database stores it: a closed set that the schema checks.
-enum StoredSource: String, Sendable, CaseIterable, SQLBindable {
-    case text, voice
-    case cameraText = "camera_ocr"
-    case galleryText = "gallery_ocr"
-    case document, habit, legacy, onboarding
-    /// The system's own conclusions. No input of a person is ever stored with this source.
-    case system
-
+extension StoredSource {
     /// The only mapping of the source of a draft, which a person approved before it took effect.
     init(_ source: DraftSource) {
         self =
@@ -42,6 +34,22 @@ enum StoredSource: String, Sendable, CaseIterable, SQLBindable {
     }
 }
 
+/// What somebody did or said, as the database names it.
+enum InputKind: String, Sendable, CaseIterable {
+    case status, excuse, note, nag, promise, snooze, dismiss, undismiss
+
+    /// Nil for what was found out about another input.
+    init?(_ act: InputAct.Kind) {
+        switch act {
+        case .status: self = .status
+        case .excuse: self = .excuse
+        case .note: self = .note
+        case .nag: self = .nag
+        case .classification, .summary, .relation, .merge: return nil
+        }
+    }
+}
+
 /// The origin of an input, and the one event of the feed that it becomes if it is applied.
 ///
 /// Made once for each input, so that an act that is decided twice still has one root event.
@@ -49,6 +57,10 @@ struct Provenance: Sendable {
     let id: InputID
     let event: EventID
     let source: StoredSource
+    /// How sure its device is of the words; nil where it does not say.
+    let confidence: Double?
+    /// Where in the client it was entered; nil where the client does not say.
+    let context: SourceContext?
     /// By the clock of the input's maker.
     let madeAt: Timestamp
     /// SHA-256 of the item as it was sent; nil for an input of a request.
@@ -56,16 +68,24 @@ struct Provenance: Sendable {
     /// The family whose outbox it came with; nil for an input of a request.
     let family: FamilyID?
 
-    /// An input that a person typed and sent at once.
-    init(typedAt now: Timestamp, event: EventID) {
-        self.init(.text, at: now, event: event)
+    /// An input of a request, with what its device says of it.
+    init(_ capture: Capture, at now: Timestamp, event: EventID) {
+        self.init(StoredSource(capture.source), capture.confidence, capture.context, at: now, event: event)
     }
 
-    /// An input of a request that says how its words came about.
+    /// An input of a request whose words a draft has kept.
     init(_ source: StoredSource, at now: Timestamp, event: EventID) {
+        self.init(source, nil, nil, at: now, event: event)
+    }
+
+    private init(
+        _ source: StoredSource, _ confidence: Double?, _ context: SourceContext?, at now: Timestamp, event: EventID
+    ) {
         id = event.retyped()
         self.event = event
         self.source = source
+        self.confidence = confidence
+        self.context = context
         madeAt = now
         fingerprint = nil
         family = nil
@@ -75,10 +95,25 @@ struct Provenance: Sendable {
     init(_ item: OutboxItem, of family: FamilyID, event: EventID) {
         id = item.clientID
         self.event = event
-        source = StoredSource(item.source)
+        source = StoredSource(item.capture.source)
+        confidence = item.capture.confidence
+        context = item.capture.context
         madeAt = item.madeAt.flooredToMillisecond
         fingerprint = sha256(item.jsonBytes)
         self.family = family
+    }
+
+    /// Why the input may not take effect at once for somebody: dictated words about another person become a draft.
+    func denial(about person: UserID, by user: UserID) -> Denial? {
+        source == .voice && person != user ? .voiceOnlyDrafts : nil
+    }
+
+    /// What the audit log tells of it.
+    var auditDetails: AuditBody {
+        var details: AuditBody = ["source": source.rawValue]
+        if let confidence { details["source_confidence"] = "\(confidence)" }
+        details["source_context"] = context?.rawValue
+        return details
     }
 
     /// - Throws: 404 for an input of an outbox about a nag that is not its family's: its result is in the family's ledger.
@@ -88,7 +123,7 @@ struct Provenance: Sendable {
 
     /// Part of the act that applies the input. A second one with the same id violates `inputs_pkey`, which undoes the
     /// whole act: an input has one root event, also under concurrency.
-    func root(_ kind: InputAct.Kind, by user: UserID, on nag: NagID, at now: Timestamp) -> SQL {
+    func root(_ kind: InputKind, by user: UserID, on nag: NagID, at now: Timestamp) -> SQL {
         IngestionStatements.insert(self, kind, by: user, on: nag, at: now, outcome: .applied, refusal: nil)
     }
 }

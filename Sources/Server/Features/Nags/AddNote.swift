@@ -10,6 +10,9 @@ extension Nags {
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
         let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
             try input.requireSameFamily(view.nag)
+            if let denial = input.denial(about: view.nag.recipientID, by: view.userID) {
+                return view.refuse(.addNote, denial, .policyForbidden)
+            }
             if let denial = try await denialOfContact(
                 of: view, with: [view.nag.creatorID, view.nag.recipientID], queries)
             {
@@ -22,9 +25,11 @@ extension Nags {
             if let denial = NagLimit.denialOfNote(addedToday: try count["count"]) {
                 return view.refuse(.addNote, denial, .policyForbidden)
             }
+            var details: AuditBody = ["text_length": "\(text.unicodeScalars.count)"]
+            details.merge(input.auditDetails)
             return .perform(
                 view.act(
-                    .nagNoteAdded, details: ["text_length": "\(text.unicodeScalars.count)"],
+                    .nagNoteAdded, details: details,
                     statements: [
                         event(.noteAdded, view, at: caller.now, ["text": text], from: input),
                         input.root(.note, by: view.userID, on: nag, at: caller.now),

@@ -35,7 +35,8 @@ extension Nags {
     private func setDismissed(
         _ isDismissed: Bool, _ caller: Caller, _ call: Call<NagPath, NoBody>
     ) async throws -> NagResponse {
-        try await decide(caller, on: call.parameters.nagID, .dismiss) { view, queries in
+        let input = provenance(at: call.now)
+        return try await decide(caller, on: call.parameters.nagID, .dismiss) { view, queries in
             if (view.nag.recipientDismissedAt != nil) == isDismissed { return .answer(view.nag) }
             if let denial = try await denialOfChange(by: view, at: call.now, queries) {
                 return view.refuse(.dismiss, denial, .policyForbidden)
@@ -44,10 +45,11 @@ extension Nags {
             nag.recipientDismissedAt = isDismissed ? call.now : nil
             return .perform(
                 view.act(
-                    isDismissed ? .nagDismissed : .nagUndismissed,
+                    isDismissed ? .nagDismissed : .nagUndismissed, details: input.auditDetails,
                     statements: [
                         NagStatements.dismiss(nag.id, at: nag.recipientDismissedAt),
-                        event(isDismissed ? .dismissed : .undismissed, view, at: call.now),
+                        event(isDismissed ? .dismissed : .undismissed, view, at: call.now, from: input),
+                        input.root(isDismissed ? .dismiss : .undismiss, by: view.userID, on: nag.id, at: call.now),
                     ]),
                 nag)
         }

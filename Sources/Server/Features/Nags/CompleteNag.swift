@@ -30,7 +30,7 @@ extension Nags {
 
     /// The same for a request; the other comes from an outbox too.
     package func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
-        try await updateStatus(caller, call, as: typed(call.now))
+        try await updateStatus(caller, call, as: provenance(of: call.body.capture, at: call.now))
     }
 
     private func complete(
@@ -56,6 +56,7 @@ extension Nags {
         ]
         statements += notification(of: input.event, on: nag, to: nag.creatorID, by: view.userID, at: now)
         var details: AuditBody = ["punctuality": punctuality.rawValue]
+        details.merge(input.auditDetails)
         if let note { details["note_length"] = "\(note.unicodeScalars.count)" }
         var stampedRows = 2
         if let accrual = try await accrual(of: punctuality, view.record, at: now, queries) {

@@ -12,7 +12,7 @@ extension Nags {
     ) async throws -> NagResponse {
         // Nobody else's requests wait for the connection's turn.
         _ = try await addressee(order, over: connection, by: caller, services.database)
-        let input = typed(caller.now)
+        let input = provenance(of: order.capture, at: caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
                 try await decide(order, over: connection, by: caller, as: input, queries)
@@ -39,6 +39,7 @@ extension Nags {
                     subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
                 APIError(.policyForbidden, message ?? denial.message, reason: denial.rawValue))
         }
+        if let denial = input.denial(about: order.recipientID, by: account.id) { return try refuse(denial) }
         if account.connectableAddress == nil { return try refuse(.adultsOnly) }
         if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
         // The recipient's day, which the creator cannot move.
@@ -57,7 +58,7 @@ extension Nags {
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
         let nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: nil, by: account.id, account.displayName,
-            recipientName: try row["display_name"], at: caller.now)
+            recipientName: try row["display_name"], from: input.source, at: caller.now)
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: seq), by: account.pseudonym,

@@ -29,9 +29,13 @@ extension Nags {
     }
 
     private func create(_ order: NagCreate, in family: FamilyID, by caller: Caller) async throws -> NagResponse {
-        let input = typed(caller.now)
+        let input = provenance(of: order.capture, at: caller.now)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
+            if let denial = input.denial(about: order.recipientID, by: member.userID) {
+                return .denied(
+                    .nagCreateDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
+            }
             return try await creation(of: order, by: member, as: input, caller, queries)
         }
     }
@@ -71,7 +75,7 @@ extension Nags {
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
         let nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
-            member.displayName, recipientName: try row["display_name"], at: caller.now)
+            member.displayName, recipientName: try row["display_name"], from: input.source, at: caller.now)
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
@@ -92,6 +96,7 @@ extension Nags {
     ) -> Act {
         let (now, event) = (nag.createdAt, input.event)
         var details: AuditBody = ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339]
+        details.merge(input.auditDetails)
         if !order.attachmentIDs.isEmpty { details["attachments"] = "\(order.attachmentIDs.count)" }
         return Act(
             kind: .nagCreated, basis: basis, actor: creator, subject: recipient, resource: nag.id.retyped(),
@@ -167,7 +172,7 @@ extension FamilyPolicy {
 extension NagResponse {
     init(
         _ order: NagCreate, id: NagID, in family: FamilyID?, by creator: UserID, _ creatorName: String?,
-        recipientName: String?, at now: Timestamp
+        recipientName: String?, from source: StoredSource, at now: Timestamp
     ) {
         self.init(
             id: id, familyID: family, connectionID: order.connectionID, creatorID: creator,
@@ -175,7 +180,7 @@ extension NagResponse {
             dueAt: order.dueAt.flooredToMillisecond, category: order.category, doneDefinition: order.doneDefinition,
             description: order.description, strategyTemplate: order.strategyTemplate, recurrence: order.recurrence,
             parentNagID: nil, status: .open, createdAt: now, completedAt: nil, committedAt: nil,
-            recipientDismissedAt: nil, attachmentURLs: order.attachmentIDs.map(AttachmentURL.init))
+            recipientDismissedAt: nil, attachmentURLs: order.attachmentIDs.map(AttachmentURL.init), source: source)
     }
 
     /// What the feed shows of a new nag.

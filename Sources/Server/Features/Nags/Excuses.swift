@@ -48,9 +48,11 @@ extension Nags {
                 nag: view.nag.id,
                 services.heuristics)
             let length = call.body.text.unicodeScalars.count
+            var details: AuditBody = ["category": excuse.category.rawValue, "text_length": "\(length)"]
+            details.merge(input.auditDetails)
             return .perform(
                 view.act(
-                    .excuseSubmitted, details: ["category": excuse.category.rawValue, "text_length": "\(length)"],
+                    .excuseSubmitted, details: details,
                     statements: [
                         NagStatements.insert(excuse, by: caller.userID, source: input.source, at: call.now),
                         event(
@@ -65,7 +67,7 @@ extension Nags {
 
     /// The same for a request; the other comes from an outbox too.
     package func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
-        try await submitExcuse(caller, call, as: typed(call.now))
+        try await submitExcuse(caller, call, as: provenance(of: call.body.capture, at: call.now))
     }
 
     /// The excuses of a nag, newest first: for its creator, the guardians, and the recipient who wrote them.

@@ -150,7 +150,8 @@ extension NagResponse {
             strategyTemplate: try word(10), recurrence: row.isNull(11) ? nil : try word(11),
             parentNagID: row.isNull(12) ? nil : row.identifier(12), status: try word(13), createdAt: row.timestamp(14),
             completedAt: row.optionalTimestamp(15), committedAt: row.optionalTimestamp(16),
-            recipientDismissedAt: row.optionalTimestamp(17), attachmentURLs: try AttachmentStatements.urls(row.text(19))
-        )
+            recipientDismissedAt: row.optionalTimestamp(17),
+            attachmentURLs: try AttachmentStatements.urls(row.text(19)),
+            source: try word(20))
     }
 }

@@ -70,9 +70,9 @@ package final class Nags {
 
     // MARK: What all have in common
 
-    /// The provenance of an input that a person typed and sent at once.
-    func typed(_ now: Timestamp) -> Provenance {
-        Provenance(typedAt: now, event: services.random.identifier(at: now))
+    /// The provenance of an input that a person sent at once.
+    func provenance(of capture: Capture = .keyboard, at now: Timestamp) -> Provenance {
+        Provenance(capture, at: now, event: services.random.identifier(at: now))
     }
 
     /// Reads a nag, asks the role matrix about `act`, and carries out the closure's decision. Refusals are in the audit

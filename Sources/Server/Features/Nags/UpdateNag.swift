@@ -2,31 +2,38 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import SQL
 
 extension Nags {
     /// Edits a nag, for its creator and guardians, as long as they may nag the recipient. The recipient snoozes with
     /// `due_at` alone, or promises a time with `committed_at` alone.
     package func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
-        try await decide(caller, on: call.parameters.nagID) { view, queries in
-            try await change(view, by: call.body, source: .text, at: call.now, queries)
+        let input = provenance(of: call.body.capture, at: call.now)
+        return try await decide(caller, on: call.parameters.nagID) { view, queries in
+            if Self.denial(of: call.body, view.part) == nil,
+                let denial = input.denial(about: view.nag.recipientID, by: view.userID)
+            {
+                return view.refuse(.edit, denial, .policyForbidden)
+            }
+            return try await change(view, by: call.body, as: input, at: call.now, queries)
         }
     }
 
     /// Decides about changes of a nag.
     func change(
-        _ view: NagView, by changes: NagUpdate, source: StoredSource, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, by changes: NagUpdate, as input: Provenance, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         var changes = changes
         changes.dueAt = changes.dueAt?.flooredToMillisecond
         if let (act, denial) = Self.denial(of: changes, view.part) { return view.refuse(act, denial) }
         guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
         if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
-            return try await snooze(view, to: dueAt, source: source, at: now, queries)
+            return try await snooze(view, to: dueAt, as: input, at: now, queries)
         }
         if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
             return view.refuse(.edit, denial, .policyForbidden)
         }
-        return try await edit(view, changes, source: source, at: now, queries)
+        return try await edit(view, changes, as: input, at: now, queries)
     }
 
     /// The first change that this person may not make.
@@ -46,7 +53,7 @@ extension Nags {
     // MARK: By those entitled to
 
     private func edit(
-        _ view: NagView, _ changes: NagUpdate, source: StoredSource, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, _ changes: NagUpdate, as input: Provenance, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         var nag = view.nag
         nag.dueAt = changes.dueAt ?? nag.dueAt
@@ -71,19 +78,22 @@ extension Nags {
             movesDueTime || isPromise
             ? services.escalationPlan.earliestStep(
                 after: movesDueTime ? .initial : view.phase, dueAt: nag.dueAt, committedAt: nag.committedAt) : nil
-        var statements = [NagStatements.edit(nag, movesDueTime: movesDueTime, nextStep: nextStep, at: now)]
-        if !edited.isEmpty { statements.append(event(.updated, view, at: now, edited, source: source)) }
+        var events: [SQL] = []
+        if !edited.isEmpty { events.append(event(.updated, view, at: now, edited, source: input.source)) }
         if isPromise {
-            statements.append(
+            events.append(
                 event(
                     .committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:],
-                    source: source))
+                    from: input))
         }
+        var statements = [NagStatements.edit(nag, movesDueTime: movesDueTime, nextStep: nextStep, at: now)] + events
+        if isPromise { statements.append(input.root(.promise, by: view.userID, on: nag.id, at: now)) }
         var details = AuditBody(edited)
+        details.merge(input.auditDetails)
         if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
         return .perform(
             view.act(
-                edited.isEmpty ? .nagCommitted : .nagUpdated, details: details, stampedRows: statements.count - 1,
+                edited.isEmpty ? .nagCommitted : .nagUpdated, details: details, stampedRows: events.count,
                 statements: statements),
             nag)
     }
@@ -92,7 +102,7 @@ extension Nags {
 
     /// Delays reminders within the family's limits; resets no history.
     private func snooze(
-        _ view: NagView, to dueAt: Timestamp, source: StoredSource, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, to dueAt: Timestamp, as input: Provenance, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
         let row = try await queries.query(
@@ -118,15 +128,18 @@ extension Nags {
         var nag = view.nag
         nag.dueAt = dueAt
         let change = ["from": view.nag.dueAt.rfc3339, "due_at": dueAt.rfc3339]
+        var details = AuditBody(change)
+        details.merge(input.auditDetails)
         return .perform(
             view.act(
-                .nagSnoozed, details: AuditBody(change),
+                .nagSnoozed, details: details,
                 statements: [
                     NagStatements.snooze(
                         nag.id, to: dueAt,
                         nextStep: services.escalationPlan.earliestStep(
                             after: view.phase, dueAt: dueAt, committedAt: nag.committedAt)),
-                    event(.snoozed, view, at: now, change, source: source),
+                    event(.snoozed, view, at: now, change, from: input),
+                    input.root(.snooze, by: view.userID, on: nag.id, at: now),
                 ]),
             nag)
     }

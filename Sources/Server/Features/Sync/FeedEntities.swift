@@ -40,6 +40,7 @@ enum FeedEntities {
             CASE event_type WHEN 'nag_missed' THEN (payload || jsonb_build_object('recipient_id', recipient_id))::text
                 ELSE payload::text END
             """)
+        members.text("source")
     }
 
     @inline(__always)

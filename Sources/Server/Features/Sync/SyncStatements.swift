@@ -161,7 +161,7 @@ enum SyncStatements {
     /// A page of the events of nags that the reader received or sent, from one index: no other events are read.
     private static func ownEvents(_ condition: SQL, by column: SQL) -> SQL {
         """
-        SELECT id, sync_ts, nag_id, actor_id, at, event_type, payload, recipient_id FROM nag_events e
+        SELECT id, sync_ts, nag_id, actor_id, at, event_type, payload, recipient_id, source FROM nag_events e
         WHERE NOT gate.sees_all AND e.family_id = gate.family_id AND \(condition) AND sync_ts >= gate.event_start
         ORDER BY e.family_id, \(column), sync_ts, id LIMIT \(literal: pageSize)
         """

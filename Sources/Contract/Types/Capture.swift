@@ -1,0 +1,49 @@
+import Domain
+import JSON
+
+/// How a person's words were entered on their device.
+public enum InputSource: String, Sendable, CaseIterable, WireEnumeration {
+    case keyboard, dictation, camera, gallery, document, habit, onboarding
+    /// Imported from another program.
+    case imported = "import"
+}
+
+/// Where in a client an input was entered.
+public enum SourceContext: String, Sendable, CaseIterable, WireEnumeration {
+    case dashboard, capture, habit, legacy, onboarding
+    case imported = "import"
+}
+
+/// How an input came about, as its device says: members of the requests that carry a person's words.
+public struct Capture: Hashable, Sendable {
+    public static let confidences = 0.0...1.0
+
+    public var source: InputSource
+    /// How sure the device is that these are the words, such as after dictation; nil where it does not say.
+    public var confidence: Double?
+    public var context: SourceContext?
+
+    public init(_ source: InputSource = .keyboard, confidence: Double? = nil, context: SourceContext? = nil) {
+        self.source = source
+        self.confidence = confidence
+        self.context = context
+    }
+
+    public static let keyboard = Capture()
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        source = try fields.defaulted("source", to: .keyboard)
+        confidence = try fields.optional("confidence")
+        context = try fields.optional("source_context")
+        if let confidence, !Self.confidences.contains(confidence) {
+            throw InvalidInput("must be 0 to 1", field: "confidence")
+        }
+    }
+
+    /// Writes the members, but for a keyboard's source, which is what an absent one means.
+    func writeFields(to json: inout JSONWriter) {
+        json.fieldIfPresent("source", source == .keyboard ? nil : source)
+        json.fieldIfPresent("confidence", confidence)
+        json.fieldIfPresent("source_context", context)
+    }
+}

@@ -1,0 +1,9 @@
+/// The origin of an input as the record has it: a closed set that the schema checks.
+public enum StoredSource: String, Sendable, CaseIterable {
+    case text, voice
+    case cameraText = "camera_ocr"
+    case galleryText = "gallery_ocr"
+    case document, habit, legacy, onboarding
+    /// The system's own conclusions. No input of a person is ever stored with this source.
+    case system
+}

@@ -1,0 +1,56 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Ingestion {
+    /// Makes a draft of a nag that somebody dictated for another person: by voice drafts are only made.
+    /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is no member, 422 for
+    ///   what no draft can hold.
+    func draft(
+        _ order: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
+    ) async throws -> InputResult {
+        let nag = try SuggestedNag(dictated: order)
+        let answer: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            try Requester.requireOpenGate(
+                try await queries.query(AIStatements.gate(member.userID, in: family)).one())
+            guard nag.dueAt.flooredToMillisecond > caller.now else {
+                throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
+            }
+            guard try await !queries.query(MembershipStatements.active([nag.recipientID], in: family)).isEmpty else {
+                throw APIError(.notFound, "There is no such member.")
+            }
+            let draft = drafts.draft(
+                of: nag, id: services.random.identifier(at: caller.now), from: .voice, by: member, caller.context)
+            let result = InputResult(
+                clientID: input.id, outcome: .drafted, eventID: nil, draftID: draft.id, error: nil)
+            let stored = IngestionStatements.insert(
+                input, .nag, by: caller.userID, on: nil, at: caller.now, outcome: .drafted, draft: draft.id)
+            var act = try await drafts.drafting(draft, by: member, [stored], at: caller.now, queries)
+            act.details.merge(input.auditDetails)
+            return .perform(act, OutboxAnswer(results: [result]))
+        }
+        return answer.results[0]
+    }
+}
+
+extension SuggestedNag {
+    /// - Throws: 422 for what no draft can hold.
+    fileprivate init(dictated order: NagCreate) throws(APIError) {
+        guard order.recurrence == nil, order.policyID == nil, order.attachmentIDs.isEmpty else {
+            throw APIError(
+                .validationFailed, "A dictated nag becomes a draft, which has no recurrence, policy or pictures.",
+                field: "nag")
+        }
+        guard order.description?.unicodeScalars.count ?? 0 <= Self.longestDescription else {
+            throw APIError(
+                .validationFailed,
+                "A dictated nag becomes a draft, whose words have at most \(Self.longestDescription) characters.",
+                field: "nag")
+        }
+        self.init(
+            recipientID: order.recipientID, category: order.category, description: order.description,
+            dueAt: order.dueAt, doneDefinition: order.doneDefinition)
+    }
+}
