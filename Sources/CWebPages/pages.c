@@ -12,6 +12,8 @@ static const struct web_page pages[] = {
 #include "page.inc"
 #define PAGE "pages/console/activity.js"
 #include "page.inc"
+#define PAGE "pages/console/aisettings.js"
+#include "page.inc"
 #define PAGE "pages/console/api.js"
 #include "page.inc"
 #define PAGE "pages/console/app.js"

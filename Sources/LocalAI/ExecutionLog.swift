@@ -32,16 +32,16 @@ public struct ExecutionLog {
 
 /// A question on its way to an answer or a refusal of this device.
 package struct RoutedQuestion {
-    let question: Question
+    package let question: Question
     /// What the person has chosen.
     package let choices: AIChoices
     let nag: NagID?
     let family: FamilyID
-    let trace: TraceID
+    package let trace: TraceID
     let started: Int64
     let policy: PolicyResult
     /// The router's decision; a failure while it is refused.
-    package let route: Result<RoutingDecision, RoutingFailure>
+    package var route: Result<RoutingDecision, RoutingFailure>
     /// The model on this device that writes the answer; nil for the rules, or where this device does not answer.
     let writer: ModelWriter?
 

@@ -91,6 +91,17 @@ public struct LocalAIService: AIService {
             requiresOffline: requiresOffline, isAvailable: isAvailable, selection, at: now)
     }
 
+    /// What a question about records would be answered by now, and where; nobody is asked or told.
+    public func preview(_ operation: AIOperationID) async throws -> Result<RoutingDecision, RoutingFailure> {
+        let choices = try choices
+        let isFresh = try cachedFamily?.isFresh(at: now) ?? false
+        let isMine = operation != .pushBack && (operation != .digest || choices.mode.staysOnDevice)
+        let isAvailable = try isMine && isSwitchedOn && (isFresh || operation == .summarizeExcuse)
+        return try routing.preview(
+            operation, choices, isAvailable: isAvailable,
+            await models.selection(for: operation.modelTask, choices), at: now)
+    }
+
     /// Tells the log that nobody has answered.
     package func noteRefusal(_ routed: RoutedQuestion, _ error: any Error) {
         switch error {
@@ -99,6 +110,14 @@ public struct LocalAIService: AIService {
         case is LocalRefusal: log.note(routed.record(refusedWith: ErrorCode.authorizationDenied.rawValue, log))
         default: return
         }
+    }
+
+    /// Tells the log that the server could not be reached, and nobody else may answer.
+    package func refuseUnreachable(_ routed: RoutedQuestion) -> QuestionRefusal {
+        var routed = routed
+        routed.route = .failure(.networkUnavailable)
+        log.note(routed.record(refusedWith: ExecutionCode.networkUnavailable.rawValue, log))
+        return .noRoute(.networkUnavailable)
     }
 
     /// - Throws: why the device may not answer by itself, or `CacheMiss.neverSynced`.
@@ -122,13 +141,28 @@ public struct LocalAIService: AIService {
 
     package var now: Timestamp { facts.now() }
 
+    /// How well the server can be reached, by the latest attempts.
+    package var network: NetworkState {
+        get throws { try facts.cache.network().state(at: now) }
+    }
+
+    /// Records an attempt to reach the server; nil for one that it answered. An answer is not withheld because the disk is
+    /// full.
+    package func noteContact(isOfConnection: Bool?) {
+        guard let isOfConnection else { return (try? facts.cache.noteAnswer()) ?? () }
+        try? facts.cache.note(NetworkWatch.Fault(at: now, isOfConnection: isOfConnection))
+    }
+
+    /// Records that the server says that the consent is not in force, after which this device does not answer.
+    package func noteWithdrawal() { _ = try? facts.cache.noteWithdrawal(of: facts.family) }
+
     /// What the person has chosen for their questions.
     package var choices: AIChoices {
         get throws { try facts.cache.choices(of: facts.family) }
     }
 
     /// Whether the person lets their device answer.
-    package var isSwitchedOn: Bool {
+    public var isSwitchedOn: Bool {
         get throws { try facts.allowsOnDevice(log.user) }
     }
 

@@ -57,11 +57,7 @@ struct QuestionRouting {
         let question = Question(
             id: log.identifier(), operation: .operation(operation), content: content,
             privacyLevel: choices.privacyLevel, requiresOffline: requiresOffline, askedAt: now)
-        // Whether the server can be reached shows when it is asked.
-        var state = RuntimeState(
-            local: LocalCapability(model: selection.model, isAvailable: isAvailable), network: .online,
-            tokenThreshold: choices.tokenThreshold, mode: choices.mode)
-        if let notice = selection.notice { state.notices.append(notice) }
+        let state = try state(choices, isAvailable: isAvailable, selection, at: now)
         let policy = PolicyEngine(constraints).evaluate(question)
         let trace: TraceID = log.identifier()
         let route = Router.route(question, state, policy, at: now, trace: trace)
@@ -84,6 +80,35 @@ struct QuestionRouting {
             log.note(routed.record(refusedWith: error.code, log))
             throw error
         }
+    }
+
+    /// Where a question about records would be answered, as far as is known before its facts are read. Nobody is asked.
+    func preview(
+        _ operation: AIOperationID, _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection,
+        at now: Timestamp
+    ) throws -> Result<RoutingDecision, RoutingFailure> {
+        let question = Question(
+            id: QuestionID(high: 0, low: 0), operation: .operation(operation), content: "",
+            privacyLevel: choices.privacyLevel, requiresOffline: operation == .summarizeExcuse && isAvailable,
+            askedAt: now)
+        let policy = PolicyEngine(try cache.constraints(of: family)).evaluate(question)
+        let state = try state(choices, isAvailable: isAvailable, selection, at: now)
+        return Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 0))
+    }
+
+    /// What the router knows of this device, the network, the server's providers and the person's choices.
+    private func state(
+        _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp
+    ) throws -> RuntimeState {
+        var state = RuntimeState(
+            local: LocalCapability(model: selection.model, isAvailable: isAvailable),
+            network: try cache.network().state(at: now), tokenThreshold: choices.tokenThreshold, mode: choices.mode)
+        if let providers = try cache.providers(of: family) {
+            (state.gatewayModel, state.ownProviderModel) = (providers.gatewayModel, providers.ownModel)
+            state.isThirdPartyAllowed = providers.allowsThirdParties
+        }
+        if let notice = selection.notice { state.notices.append(notice) }
+        return state
     }
 
     private func confirm(_ prompt: String) throws(QuestionRefusal) {

@@ -75,8 +75,10 @@ public final class HTTPModelProvider: ModelProvider {
         let answer = try wire.answer(try Self.document(response))
         let text = trimmed(answer.text)
         guard !text.isEmpty else { throw .unreadable }
+        let latency = now() - started
+        health.recordAnswer(after: latency)
         return ModelResult(
-            text: text, provider: name, model: model, latency: now() - started, tokenCount: answer.tokenCount,
+            text: text, provider: name, model: model, latency: latency, tokenCount: answer.tokenCount,
             structured: try request.schema.map { schema throws(ModelFault) in try Self.fields(of: text, schema) })
     }
 
@@ -84,7 +86,7 @@ public final class HTTPModelProvider: ModelProvider {
     /// requests for models that they do not have.
     public func isAvailable() async -> Availability {
         let asked = now()
-        guard !health.breaker.isPaused(at: asked) else { return .unavailable(.paused) }
+        guard !health.isPaused(at: asked) else { return .unavailable(.paused) }
         if let latestCheck = health.latestCheck, asked - latestCheck.at < Self.listLifetime {
             return latestCheck.availability
         }
@@ -101,7 +103,7 @@ public final class HTTPModelProvider: ModelProvider {
             if error == .cancelled { return .unavailable(.failed) }
             availability = .unavailable(UnavailabilityReason(error))
         }
-        health.latestCheck = (availability, asked)
+        health.record(availability, at: asked)
         return availability
     }
 
@@ -115,7 +117,9 @@ public final class HTTPModelProvider: ModelProvider {
             return try await host.send(method, path, headers: headers, body: body, limits: limits.request(whole))
         } catch {
             let fault = ModelFault(error)
-            if fault.isOfConnection || error == .interrupted { health.breaker.recordFault(at: now()) }
+            if fault.isOfConnection || error == .interrupted {
+                health.recordFault(at: now(), isOfConnection: fault == .unreachable)
+            }
             throw fault
         }
     }
@@ -128,7 +132,7 @@ public final class HTTPModelProvider: ModelProvider {
         case 429: throw .limited(seconds: response.retryAfterSeconds)
         // The one body that is read, because the status alone does not tell a prompt that is too long.
         case 400 where Self.isContextExceeded(response): throw .tooLong
-        case 500...: health.breaker.recordFault(at: now())
+        case 500...: health.recordFault(at: now())
         default: break
         }
         throw .failed(status: response.status)

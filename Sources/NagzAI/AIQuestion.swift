@@ -7,12 +7,17 @@ public protocol AIQuestion: Sendable {
     /// The person's own words; empty for a question about records alone.
     var content: String { get }
 
+    /// Whether the words stay on a device that may answer, however many they are. Else the person's limit of tokens and
+    /// choices decide.
+    var keepsWordsOnDevice: Bool { get }
+
     /// - Throws: what the source throws.
     func facts(from source: some FactSource) async throws -> Facts
 }
 
 extension AIQuestion {
     public var content: String { "" }
+    public var keepsWordsOnDevice: Bool { true }
 }
 
 /// A question about one nag. Its facts come from the nag's facts.

@@ -13,7 +13,7 @@ extension Sample {
     static func asking<Request: Sendable & Hashable>(_ request: Request) -> Asking<Request> {
         guard request is any WireParameters else { return Asking(request, options) }
         var options = options
-        (options.sessionID, options.model) = (nil, nil)
+        options.sessionID = nil
         return Asking(request, options)
     }
 

@@ -6,18 +6,29 @@ import NagzAI
 import Testing
 
 /// A server's service that says of each operation that it was asked, or that it cannot be reached.
-final class FarAway: AIService {
+final class FarAway: AnsweringServer {
     struct Unreachable: Error {}
     struct Refused: Error {}
     var isDown = false
     var refuses = false
+    private(set) var attempts = 0
     private(set) var asked: [AIOperationID] = []
+    /// What it was told of the questions that it was asked.
+    private(set) var options: [ExecutionOptions] = []
 
     func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
+        try await answer(operation, question, ExecutionOptions())
+    }
+
+    func answer<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions
+    ) async throws -> Response {
+        attempts += 1
         if isDown { throw Unreachable() }
         if refuses { throw Refused() }
+        self.options.append(options)
         asked.append(operation.id)
         return try #require(Self.answer(operation.id, question) as? Response)
     }
@@ -99,9 +110,13 @@ final class Bench {
                 }))
     }
 
-    func ask(_ operation: AIOperationID, nag: UInt64 = 1) async throws -> AnswerRecord {
+    func ask(_ operation: AIOperationID, nag: UInt64 = 1, wanted: WantedProvider? = nil) async throws -> AnswerRecord {
         let service = OnDeviceAIService(
-            local: local, server: far, isOffline: { $0 is FarAway.Unreachable }, stopwatch: { 0 },
+            local: local, server: far, wanted: wanted,
+            failure: { error in
+                error is FarAway.Unreachable
+                    ? .unreachable(isOfConnection: true) : error is FarAway.Refused ? .consentMissing : nil
+            }, stopwatch: { 0 },
             record: { self.records.append($0) })
         try await Self.run(operation, service, NagID(high: 1, low: nag))
         return try #require(records.last)

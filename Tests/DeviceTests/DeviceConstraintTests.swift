@@ -144,7 +144,7 @@ struct DeviceConstraintTests {
             #expect(try await bench.ask(.summarizeExcuse).place == .device)
             #expect(bench.far.asked == [.coaching] && bench.shown == ["warning: \(Router.ignoredForceCloud)"])
             bench.far.isDown = true
-            await #expect(throws: FarAway.Unreachable.self) { try await bench.ask(.coaching) }
+            await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(.coaching) }
         }
     }
 

@@ -36,7 +36,8 @@ struct OnDeviceTests {
             #expect(record.reason == (isLocal ? .fresh : Self.remoteFirst[operation] ?? .stale))
             bench.far.isDown = true
             if operation == .pushBack {
-                await #expect(throws: FarAway.Unreachable.self) { try await bench.ask(operation) }
+                await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(operation) }
+                #expect(bench.executions.last?.errorCode == "E-NET-001")
             } else {
                 let offline = try await bench.ask(operation)
                 #expect(offline.place == .device && offline.reason == (isLocal ? .fresh : .serverUnreachable))
@@ -65,7 +66,7 @@ struct OnDeviceTests {
             try bench.sync(facts(allowsOnDevice: false))
             #expect(try await bench.ask(.selectTone).reason == .switchedOff)
             bench.far.isDown = true
-            await #expect(throws: FarAway.Unreachable.self) { try await bench.ask(.selectTone) }
+            await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(.selectTone) }
             for operation in AIOperationID.allCases where operation != .pushBack {
                 await #expect(throws: LocalRefusal.switchedOff, "\(operation)") {
                     try await Bench.run(operation, bench.local, NagID(high: 1, low: 1))

@@ -73,8 +73,17 @@ extension ExecutionOptions: WireParameters {
             traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),
             taskType: try TaskType.read { () throws(InvalidInput) in try parameters.optionalQuery("task_type") },
             privacyLevel: try parameters.optionalQuery("privacy_level"),
-            intent: try parameters.optionalQuery("intent"), rule: try parameters.optionalQuery("rule_id"),
+            intent: try parameters.optionalQuery("intent"), model: try Self.model(parameters),
+            rule: try parameters.optionalQuery("rule_id"),
             confirmation: try parameters.optionalQuery("confirmation"))
+    }
+
+    private static func model(_ parameters: ParameterReader) throws(InvalidInput) -> String? {
+        guard let model: String = try parameters.optionalQuery("model") else { return nil }
+        guard (1...longestModelName).contains(model.unicodeScalars.count) else {
+            throw InvalidInput("must have 1 to \(longestModelName) characters", field: "model")
+        }
+        return model
     }
 
     public func write(to parameters: inout ParameterWriter) {
@@ -83,6 +92,7 @@ extension ExecutionOptions: WireParameters {
         parameters.query("task_type", taskType)
         parameters.query("privacy_level", privacyLevel)
         parameters.query("intent", intent)
+        parameters.query("model", model)
         parameters.query("rule_id", rule)
         parameters.query("confirmation", confirmation)
     }

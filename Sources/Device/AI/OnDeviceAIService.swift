@@ -1,3 +1,4 @@
+import Contract
 import Domain
 import DomainSQL
 import LocalAI
@@ -14,24 +15,29 @@ import SQLite
 ///
 /// Before that the question obeys the constraints that the latest sync has brought, and the person's choices. A question
 /// that stays local by them never reaches the server; one that goes to the server by them is not answered here.
-public struct OnDeviceAIService<Server: AIService>: AIService {
+public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     private let local: LocalAIService
     private let server: Server
-    private let isOffline: (any Error) -> Bool
+    private let wanted: WantedProvider?
+    private let failure: (any Error) -> ServerFailure?
     private let record: (AnswerRecord) -> Void
     private let stopwatch: () -> Int64
 
     /// - Parameters:
-    ///   - isOffline: whether an error of the server's service means that the server was not reached.
+    ///   - wanted: what the person wants to have answer, of the providers that the server has; nil where their choices
+    ///     decide.
+    ///   - failure: what an error of the server's service says of the server; nil for any other.
     ///   - stopwatch: microseconds since any fixed point.
     ///   - record: called with the source of each answer, and the reason.
     public init(
-        local: LocalAIService, server: Server, isOffline: @escaping (any Error) -> Bool,
-        stopwatch: @escaping () -> Int64, record: @escaping (AnswerRecord) -> Void = { _ in }
+        local: LocalAIService, server: Server, wanted: WantedProvider? = nil,
+        failure: @escaping (any Error) -> ServerFailure?, stopwatch: @escaping () -> Int64,
+        record: @escaping (AnswerRecord) -> Void = { _ in }
     ) {
         self.local = local
         self.server = server
-        self.isOffline = isOffline
+        self.wanted = wanted
+        self.failure = failure
         self.stopwatch = stopwatch
         self.record = record
     }
@@ -47,32 +53,63 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
                     microseconds: stopwatch() - started))
             return response
         }
-        let known = try reasonToAskServer(operation)
-        // The words of a person stay here where the device may answer.
-        let staysHere = known == nil && !question.content.isEmpty
-        let routed = try await local.route(operation, question, requiresOffline: staysHere, isAvailable: known == nil)
+        let known = try wanted == nil ? reasonToAskServer(operation) : .cloud
+        let isReachable = try local.network == .online
+        // While the server cannot be reached, the device stands in for it with what it holds.
+        let standsIn = !isReachable && (known == .stale || known == .wholeFamily)
+        // The words of a person stay here where the device may answer, unless they ask to have them answered anywhere.
+        let staysHere = known == nil && question.keepsWordsOnDevice && !question.content.isEmpty
+        let routed = try await local.route(
+            operation, question, requiresOffline: staysHere, isAvailable: known == nil || standsIn)
         let decision = try routed.route.get()
-        var reason = AnswerReason(decision.rule, staysHere: staysHere) ?? known ?? .fresh
+        let isStandIn = standsIn && decision.rule == .autoLocal
+        var reason =
+            AnswerReason(decision.rule, staysHere: staysHere) ?? (isStandIn ? .serverUnreachable : known) ?? .fresh
+        var rule = decision.rule
         if decision.route == .local {
+            guard wanted == nil else { throw QuestionRefusal.noRoute(.localModelUnavailable) }
             do {
                 if known == .switchedOff { throw LocalRefusal.switchedOff }
-                return told(try await local.answerRouted(operation, question, routed), .device, reason)
+                return told(
+                    try await local.answerRouted(
+                        operation, question, routed, replacing: isStandIn ? .unavailable : nil), .device, reason)
             } catch let miss as CacheMiss where decision.isFallbackAllowed {
-                reason = AnswerReason(miss)
+                guard isReachable else { throw local.refuseUnreachable(routed) }
+                (reason, rule) = (AnswerReason(miss), .localFailureFallback)
             } catch {
                 local.noteRefusal(routed, error)
                 throw error
             }
         }
         do {
-            return told(try await server.answer(operation, question), .server, reason)
-        } catch  where isOffline(error) && !decision.rule.isForcedCloud {
-            // The fallback is the more private way, and it is disclosed: nothing more leaves the device.
-            guard reason != .switchedOff,
+            let answer = try await server.answer(operation, question, options(routed, decision, rule))
+            local.noteContact(isOfConnection: nil)
+            return told(answer, .server, reason)
+        } catch {
+            let contact = failure(error)
+            if case .unreachable(let isOfConnection) = contact {
+                local.noteContact(isOfConnection: isOfConnection)
+            } else {
+                local.noteContact(isOfConnection: nil)
+                if contact == .consentMissing { local.noteWithdrawal() }
+                throw error
+            }
+            // The fallback is the more private way, and it is disclosed: nothing more leaves the device. Where the person lets
+            // their own provider alone answer, nobody stands in for it.
+            guard !decision.rule.isForcedCloud, routed.choices.mode != .byoOnly, reason != .switchedOff, wanted == nil,
                 let response = try? await local.answerRouted(operation, question, routed, replacing: .unavailable)
-            else { throw error }
+            else { throw local.refuseUnreachable(routed) }
             return told(response, .device, .serverUnreachable)
         }
+    }
+
+    /// What the server is told of the question: its trace and name, by which rule it comes, and what is to answer.
+    private func options(
+        _ routed: RoutedQuestion, _ decision: RoutingDecision, _ rule: RoutingRule
+    ) -> ExecutionOptions {
+        let task = wanted?.taskType ?? (decision.route == .cloud ? decision.taskType : .heuristic)
+        return ExecutionOptions(
+            traceID: routed.trace, questionID: routed.question.id, taskType: task, model: wanted?.model, rule: rule)
     }
 
     /// Why the server is asked before the cache is read; nil where it is not.
@@ -91,6 +128,34 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
             return nil
         }
         return cachedFamily.isFresh(at: local.now) ? nil : .stale
+    }
+}
+
+/// A server that answers AI operations, and is told how.
+public protocol AnsweringServer: AIService {
+    func answer<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions
+    ) async throws -> Response
+}
+
+/// What an error says of the server.
+public enum ServerFailure: Hashable, Sendable {
+    /// It gave no answer of use. Its connection did not come about, or it answered too late, in pieces, or with a status from
+    /// 500.
+    case unreachable(isOfConnection: Bool)
+    /// It says that the consent `ai_mediation` is not in force.
+    case consentMissing
+}
+
+/// A provider of the server's that a person names for one question.
+public struct WantedProvider: Hashable, Sendable {
+    public let taskType: TaskType
+    /// The model, or the provider of the key; nil for the only one.
+    public let model: String?
+
+    public init(taskType: TaskType, model: String? = nil) {
+        self.taskType = taskType
+        self.model = model
     }
 }
 

@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import LocalAI
+import NagzAI
 
 /// The server's operations that sync needs: a page of the feed, the upload of the outbox, and the audit log's.
 public protocol FeedSource: LogSource {
@@ -38,6 +39,8 @@ public struct SyncSummary: Hashable, Sendable {
     public var unapplied: [InputResult] = []
     /// Whether the round was a full resync.
     public var wasRefetched = false
+    /// Whether the round brought the end of the consent `ai_mediation`: this device answers no more.
+    public var wasConsentWithdrawn = false
 
     public init() {}
 }
@@ -76,9 +79,25 @@ public struct SyncService {
     ///   an audit log that was tampered with: then nothing is uploaded, and nothing of such a page stored.
     public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
         var summary = SyncSummary()
-        try await upload(family, &summary, progress)
-        try await download(family, &summary, progress)
+        let allowed = try cache.cachedFamily(family)?.allowsMediation
+        do {
+            try await upload(family, &summary, progress)
+            try await download(family, &summary, progress)
+        } catch let error as ClientError {
+            try noteContact(error.serverFailure)
+            throw error
+        }
+        try noteContact(nil)
+        summary.wasConsentWithdrawn = try allowed == true && cache.cachedFamily(family)?.allowsMediation == false
         return summary
+    }
+
+    private func noteContact(_ failure: ServerFailure?) throws {
+        if case .unreachable(let isOfConnection) = failure {
+            try cache.note(NetworkWatch.Fault(at: now(), isOfConnection: isOfConnection))
+        } else {
+            try cache.noteAnswer()
+        }
     }
 
     private func upload(

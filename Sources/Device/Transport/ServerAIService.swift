@@ -3,7 +3,7 @@ import Domain
 import NagzAI
 
 /// Answers AI operations with the server's endpoints.
-public struct ServerAIService: AIService {
+public struct ServerAIService: AnsweringServer {
     private let client: ServerClient
     private let confirms: (String) -> Bool
     private let report: (ExecutionReport) -> Void
@@ -24,18 +24,29 @@ public struct ServerAIService: AIService {
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
-        guard let call = API.call(of: operation) else { throw NoEndpoint(operation: operation.id) }
-        return try await send(call, question)
+        try await answer(operation, question, ExecutionOptions())
     }
 
-    private func send<Call: AICall>(_ call: Call, _ question: Call.Question) async throws -> Call.Response {
+    public func answer<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions
+    ) async throws -> Response {
+        guard let call = API.call(of: operation) else { throw NoEndpoint(operation: operation.id) }
+        return try await send(call, question, options)
+    }
+
+    private func send<Call: AICall>(
+        _ call: Call, _ question: Call.Question, _ options: ExecutionOptions
+    ) async throws -> Call.Response {
         do {
-            return try await answer(call, question, ExecutionOptions())
+            return try await answer(call, question, options)
         } catch let ClientError.refused(refusal) {
-            guard let fault = refusal.execution, fault.code == ExecutionCode.confirmationNeeded.rawValue,
+            let askable: [ExecutionCode] = [.confirmationNeeded, .fallbackNeedsConfirmation]
+            guard let fault = refusal.execution, askable.map(\.rawValue).contains(fault.code),
                 let confirmation = fault.confirmation, confirms(refusal.message)
             else { throw ClientError.refused(refusal) }
-            return try await answer(call, question, ExecutionOptions(confirmation: confirmation))
+            var confirmed = options
+            confirmed.confirmation = confirmation
+            return try await answer(call, question, confirmed)
         }
     }
 

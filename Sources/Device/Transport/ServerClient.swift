@@ -164,6 +164,13 @@ public enum ClientError: Error, Hashable, Sendable {
         }
     }
 
+    /// What it says of the server.
+    public var serverFailure: ServerFailure? {
+        if case .refused(let refusal) = self, refusal.reason == ErrorReason.consentMissing { return .consentMissing }
+        guard isOffline else { return nil }
+        return .unreachable(isOfConnection: self == .transport(.unreachable))
+    }
+
     /// Whether no server answered.
     public var isOffline: Bool {
         switch self {

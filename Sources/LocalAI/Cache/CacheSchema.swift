@@ -226,5 +226,13 @@ enum CacheSchema {
         DELETE FROM mediations;
         UPDATE families SET cursor = NULL, since = NULL;
         """,
+        """
+        -- What the server can have questions answered by, as it said; null before it said it.
+        ALTER TABLE families ADD COLUMN providers TEXT;
+        -- Answers that this device gave before it heard that the consent had been withdrawn.
+        ALTER TABLE executions ADD COLUMN is_after_withdrawal INTEGER NOT NULL DEFAULT 0;
+        -- The latest attempts to reach the server that brought no answer, since it last answered.
+        CREATE TABLE contact_faults (at INTEGER NOT NULL, is_of_connection INTEGER NOT NULL) STRICT;
+        """,
     ]
 }

@@ -34,7 +34,10 @@ extension EventCache {
                 database: database, seal: seal, family: cachedFamily.key, generation: generation, now: now)
             try writer.write(page)
             let isRefetching = begins || cachedFamily.isRefetching
-            if let facts = page.facts { try writer.write(facts) }
+            if let facts = page.facts {
+                if !facts.allowsMediation { _ = try withdraw(family) }
+                try writer.write(facts)
+            }
             if !page.hasMore {
                 if isRefetching { try writer.dropOlderGenerations() }
                 try database.run("UPDATE families SET synced_at = \(now) WHERE key = \(cachedFamily.key)")

@@ -40,13 +40,16 @@ extension EventCache {
         let oldest = now - .days(Int64(try choices(of: family).logRetentionDays))
         return try database.rows(
             """
-            SELECT e.id, e.record FROM families f JOIN executions e ON e.family = f.key
+            SELECT e.id, e.record, e.is_after_withdrawal FROM families f JOIN executions e ON e.family = f.key
             WHERE f.id = \(family) AND e.at >= \(oldest) AND (NOT \(errorsOnly) OR e.is_error)
             ORDER BY e.at DESC, e.id DESC LIMIT \(limit)
             """
         ) { row throws(SQLiteError) in
             let id: ExecutionID = try row["id"]
-            return try Self.value(try seal.open(try row["record"], .execution, id), "a record of the history")
+            var record: ExecutionRecord = try Self.value(
+                try seal.open(try row["record"], .execution, id), "a record of the history")
+            if try row["is_after_withdrawal"] { record.execution.warnings.append(Self.withdrawalMark) }
+            return record
         }
     }
 }

@@ -43,6 +43,12 @@ public enum TaskKind: String, Sendable, CaseIterable {
     case textCompletion = "text_completion"
     case chat
 
+    /// Those that an operation asks of a model.
+    public static let asked: [TaskKind] = {
+        let kinds = Set(ModelTask.allCases.map(\.kind))
+        return allCases.filter(kinds.contains)
+    }()
+
     /// How freely a model chooses its words, from 0.
     public var temperature: Double {
         switch self {

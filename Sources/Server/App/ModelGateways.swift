@@ -12,20 +12,18 @@ package final class ModelGateways {
     let server: HTTPModelProvider?
     /// The prompts for models; nil where no question is ever sent to one.
     let prompts: PromptBook?
-    /// Counts calls that are under way.
-    let turns: ModelTurns
-    /// By a digest of the sealed key.
-    private var health: [[UInt8]: ProviderHealth] = [:]
+    /// What is known of them on all loops.
+    let shared: SharedModels
     private let limits: ModelLimits?
     private let thirdParties: HTTPClient
     private let loopback: LoopbackClient
 
     init(
-        _ options: ModelOptions, prompts: PromptBook? = nil, turns: ModelTurns = ModelTurns(),
+        _ options: ModelOptions, prompts: PromptBook? = nil, shared: SharedModels = SharedModels(),
         calls: CallTracer? = nil,
         _ poller: Poller
     ) {
-        (self.prompts, self.turns) = (prompts, turns)
+        (self.prompts, self.shared) = (prompts, shared)
         thirdParties = HTTPClient(
             poller, networks: options.networks, authorities: options.authorities,
             tracer: calls?.tracer(of: "third-party model"))
@@ -36,7 +34,7 @@ package final class ModelGateways {
             // Of the styles this is the one that every runtime we know of has.
             .openAICompatible(
                 .serverGateway, .server, .localStandard, at: .loopback(loopback, gateway.url), model: gateway.model,
-                key: gateway.key, schemaStyle: .jsonObject)
+                key: gateway.key, schemaStyle: .jsonObject, health: shared.gateway)
         }
         limits = options.limits
         if let limits { server?.limits = limits }
@@ -50,7 +48,7 @@ package final class ModelGateways {
 
     /// The provider that is called with a person's key.
     func provider(_ key: OpenedAIKey) -> HTTPModelProvider {
-        let provider = provider(key, health(of: key))
+        let provider = provider(key, shared.health(ofKey: key.digest))
         if let limits { provider.limits = limits }
         return provider
     }
@@ -65,14 +63,10 @@ package final class ModelGateways {
             schemaStyle: key.schemaStyle, tokensField: key.tokensField, health: health)
     }
 
-    /// What is known of a key's provider; of a few hundred keys at a time.
-    private func health(of key: OpenedAIKey) -> ProviderHealth {
-        if let known = health[key.digest] { return known }
-        if health.count >= 256 { health.removeAll() }
-        let new = ProviderHealth()
-        health[key.digest] = new
-        return new
-    }
+    /// Whether the provider of a key can be reached, by the latest calls.
+    func network(of key: StoredAIKey) -> NetworkState { health(of: key).network }
+
+    func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.digest) }
 
     /// Whether the URL's host is, or resolves to, an address that third parties are not called at. It sends a request
     /// without a key, over the path that later calls take, and ignores the answer. A host that cannot be
@@ -89,12 +83,4 @@ package final class ModelGateways {
             return error == .ownNetwork || error == .malformedRequest
         }
     }
-}
-
-/// Calls of models that are under way, counted in one place for all loops of an instance.
-struct ModelTurns: Sendable {
-    /// Questions: eight at once, two of one person.
-    let questions = TurnCounter<UserID>(limit: 8, limitPerKey: 2, queueLimit: 32)
-    /// Checks of people's keys and endpoints: eight at once, one of one person.
-    let checks = TurnCounter<UserID>(limit: 8, limitPerKey: 1, queueLimit: 32)
 }

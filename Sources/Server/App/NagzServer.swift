@@ -68,7 +68,7 @@ public final class NagzServer: Sendable {
         let slow = configuration.slowQueries.map(slowQueries.observer) ?? slowStatements
         let exchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
         let counts = ProductCounts()
-        let modelTurns = ModelTurns()
+        let sharedModels = SharedModels()
         let answerMemory = configuration.httpLimits.answerBudget
         let exports = ExportLimiter(configuration.httpLimits)
         let checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
@@ -80,7 +80,7 @@ public final class NagzServer: Sendable {
                 let standby = try configuration.standby(telemetry.standby, slow: slow, poller)
                 standby?.open()
                 let models = ModelGateways(
-                    configuration.models, prompts: prompts, turns: modelTurns, calls: calls, poller)
+                    configuration.models, prompts: prompts, shared: sharedModels, calls: calls, poller)
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,

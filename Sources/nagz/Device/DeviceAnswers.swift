@@ -10,6 +10,7 @@ import NagzAI
 enum DeviceAnswers {
     static func run(_ command: AskCommand, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let isLocal = arguments.flag("--local")
+        let provider = try arguments.value("--provider")
         let subject = arguments.next()
         try arguments.finish()
         let session = try context.session()
@@ -19,6 +20,7 @@ enum DeviceAnswers {
         let local = try context.local(cache, family, of: session) { told.execution = $0 }
         let asked = AskedCommand(
             name: command.name, subject: subject, session: session, family: family, context: context, cache: cache)
+        if provider != nil, isLocal { throw Stop(.usage, "--local answers here, and --provider at the server") }
         if isLocal {
             // From here on nothing could send a request.
             let started = MachineClock.microseconds()
@@ -31,11 +33,25 @@ enum DeviceAnswers {
         }
         let server = try context.server(session) { told.execution = $0 }
         let service = OnDeviceAIService(
-            local: local, server: server,
-            isOffline: { ($0 as? ClientError)?.isOffline ?? false }, stopwatch: MachineClock.microseconds,
+            local: local, server: server, wanted: try provider.map { try wanted($0, cache, family) },
+            failure: { ($0 as? ClientError)?.serverFailure }, stopwatch: MachineClock.microseconds,
             record: { told.record = $0 })
         let answer = try await command.ask(service, asked)
         try printAnswer(answer, told, cache, context)
+    }
+
+    /// The provider of that name: the rules, the server's gateway, or one of the person's own keys.
+    private static func wanted(_ name: String, _ cache: EventCache, _ family: FamilyID) throws -> WantedProvider {
+        switch ProviderName(rawValue: name) {
+        case .heuristic: return WantedProvider(taskType: .heuristic)
+        case .serverGateway: return WantedProvider(taskType: .localModel)
+        case .ownProvider: return WantedProvider(taskType: .cloudModel)
+        case .foundationModels, .localModel, nil: break
+        }
+        if KeyProvider(rawValue: name) != nil { return WantedProvider(taskType: .cloudModel, model: name) }
+        let known = try cache.providers(of: family)?.items.filter { $0.model != nil }.map(\.name) ?? []
+        let names = ([ProviderName.heuristic.rawValue] + known).joined(separator: ", ")
+        throw Stop(.usage, "--provider takes one of: \(names)")
     }
 
     /// What is told beside an answer.

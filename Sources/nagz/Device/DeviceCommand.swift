@@ -17,9 +17,11 @@ enum DeviceCommand {
                nagz device complete NAG [--note TEXT] [--offline]
                nagz device excuse NAG TEXT [--with-words] [--offline]
                nagz device note NAG TEXT [--offline]
-               nagz device tone|coach|predict|push-back NAG [--local]
-               nagz device patterns [USER] [--local]
-               nagz device digest [--local]
+               nagz device tone|coach|predict|push-back NAG [--local] [--provider NAME]
+               nagz device patterns [USER] [--local] [--provider NAME]
+               nagz device digest [--local] [--provider NAME]
+               nagz device ai [show]
+               nagz device ai set SETTING VALUE            for example: set mode auto, set cloud-model none
                nagz device history [--local] [--errors]
                nagz device outbox [--put-away]
                nagz device status
@@ -39,6 +41,8 @@ enum DeviceCommand {
           --all           closed nags too
           --errors        only questions to the AI that the server refused
           --local         answers on this device only, even from a stale cache; history of what this device answered
+          --provider NAME has the server ask that provider: heuristic, server_gateway, or openai, anthropic or custom with
+                          your own key; nagz device ai lists those that you can reach
           --model-url URL, --model-name NAME, --model-key-file FILE, --model-variant standard|lite
                           a language model on this machine, with OpenAI's protocol, at a URL such as
                           http://127.0.0.1:8081/v1; else NAGZ_MODEL_URL, NAGZ_MODEL_NAME and NAGZ_MODEL_KEY_FILE.
@@ -77,6 +81,7 @@ enum DeviceCommand {
             case "sync": try await DeviceSync.run(context, &arguments)
             case "nags": try DeviceNags.list(context, &arguments)
             case "complete", "excuse", "note": try await DeviceActs.run(command, context, &arguments)
+            case "ai": try await DeviceAI.run(context, &arguments)
             case "history": try await DeviceHistory.run(context, &arguments)
             case "outbox": try DeviceStatus.outbox(context, &arguments)
             case "status": try DeviceStatus.status(context, &arguments)

@@ -65,6 +65,13 @@ struct DeviceContext {
             now: MachineClock.moment)
     }
 
+    /// Asks the server what it can have questions answered by, where the person's mode lets it ask any model.
+    func learnProviders(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
+        let mode = try cache.choices(of: family).mode
+        guard mode == .auto || mode == .byoOnly else { return }
+        try cache.note(try await client.call(API.listModelProviders, FamilyQuery(familyID: family)), of: family)
+    }
+
     /// The rules over this device's cache, and the model on this machine if there is one, without access to the network.
     /// - Parameter report: called with how an answer of this device came about.
     func local(

@@ -91,7 +91,7 @@ extension Stop {
         case .switchedOff:
             self.init(
                 .noPermission,
-                "answers on this device are switched off by your ai_on_device_enabled preference."
+                "answers on this device are switched off by your ai_on_device_enabled preference: nagz device ai set on-device on."
                     + " An excuse can be sent in your own words with --with-words")
         case .modelUnavailable:
             self.init(.unavailable, "E-LOCAL-001: your AI mode asks the operating system's model, which is away")
@@ -119,7 +119,10 @@ extension Stop {
                 "\(code)your AI mode leaves nobody who may answer this question. on_device_only needs the operating"
                     + " system's model, local_only what this device holds, byo_only a question that may leave it")
         case .ownProviderMissing:
-            self.init(.configuration, "\(code)your AI mode asks for a provider of your own, which has no key")
+            self.init(
+                .configuration,
+                "\(code)your AI mode asks for a provider of your own: store a key, or choose one with"
+                    + " nagz device ai set cloud-model; then nagz device sync")
         case .thirdPartyForbidden: self.init(.noPermission, "\(code)the family's policy allows no third party's model")
         case .nothingToWrite:
             self.init(.notApplied, "\(code)your AI mode lets a model alone answer, and no model writes these figures")

@@ -36,6 +36,7 @@ enum DeviceHistory {
                 record.createdAt.spoken, record.operation.rawValue.padded(to: 18),
                 record.errorCode ?? how.provider + (how.usedFallback ? " in place of a model" : ""),
                 how.violation ?? how.reason ?? "", separator: "  ")
+            for warning in how.warnings { print("  \(warning)") }
         }
     }
 }

@@ -22,6 +22,7 @@ enum DeviceSync {
         do {
             guard watches else {
                 let summary = try await service.run(family) { showProgress($0, context) }
+                try await context.learnProviders(client, cache, family)
                 return try report(summary, cache, context)
             }
             let schedule = seconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
@@ -59,6 +60,10 @@ enum DeviceSync {
         }
     }
 
+    private static let withdrawn =
+        "the consent ai_mediation was withdrawn: this device answers no more questions to the AI. What it answered since"
+        + " the sync before is marked: nagz device history --local"
+
     private static func showProgress(_ summary: SyncSummary, _ context: DeviceContext) {
         guard !context.asJSON, isatty(STDERR_FILENO) != 0 else { return }
         FileHandle.standardError.write(Data("\r\(summary.rows) rows ".utf8))
@@ -72,6 +77,7 @@ enum DeviceSync {
             let counts = try cache.counts()
             print("synced: \(summary.rows) rows came, \(counts.feedRows) are held")
             if summary.uploaded > 0 { print("handed in: \(summary.uploaded)") }
+            if summary.wasConsentWithdrawn { print(withdrawn) }
         }
         try DeviceStatus.requireAllApplied(summary.unapplied, context)
     }
@@ -82,6 +88,7 @@ enum DeviceSync {
             return flush()
         }
         let time = MachineClock.moment().spokenTime
+        if summary.wasConsentWithdrawn { print("\(time)  \(withdrawn)") }
         if summary.uploaded > 0 { print("\(time)  handed in \(summary.uploaded)") }
         for result in summary.unapplied { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }
         for nag in summary.nags {
@@ -108,7 +115,8 @@ extension SyncSummary {
     fileprivate var json: JSONValue {
         [
             "pages": .integer(Int64(pages)), "rows": .integer(Int64(rows)), "uploaded": .integer(Int64(uploaded)),
-            "refetched": .bool(wasRefetched), "unapplied": .array(unapplied.map(\.jsonValue)),
+            "refetched": .bool(wasRefetched), "consent_withdrawn": .bool(wasConsentWithdrawn),
+            "unapplied": .array(unapplied.map(\.jsonValue)),
             "nags": .array(nags.map(\.jsonValue)),
         ]
     }

@@ -130,7 +130,7 @@ struct ConstrainedDeviceTests {
                     ServerClient(session, keptIn: device.folder.session, over: transport, now: { clock.now() }))
                 func digest() async throws -> DigestResponse {
                     try await OnDeviceAIService(
-                        local: try local(device), server: far, isOffline: { _ in false },
+                        local: try local(device), server: far, failure: { _ in nil },
                         stopwatch: { 0 }
                     ).digest(familyID: home.id)
                 }
@@ -142,7 +142,7 @@ struct ConstrainedDeviceTests {
                 try await device.sync()
                 _ = try await digest()
                 let service = OnDeviceAIService(
-                    local: try local(device), server: far, isOffline: { _ in false },
+                    local: try local(device), server: far, failure: { _ in nil },
                     stopwatch: { 0 })
                 _ = try await service.coaching(nagID: nag)
                 _ = try await service.summarizeExcuse("I forgot", nagID: nag)

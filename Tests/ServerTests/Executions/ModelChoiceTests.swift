@@ -65,6 +65,31 @@ struct ModelChoiceTests {
         }
     }
 
+    @Test("a third party that failed several times is degraded: E-NET-001, or the rules, which say so")
+    func degraded() async throws {
+        try await ModelScene.run("503") { scene in
+            let guardian = scene.ai.home.guardian
+            for _ in 0..<3 { _ = try await scene.ai.tone(ModelScene.ownKey, as: guardian) }
+            let asked = try await scene.questions().count
+            var forced = ModelScene.ownKey
+            forced.privacyLevel = .cloud
+            let options = forced
+            _ = try await scene.ai.expectRefusal(.networkUnavailable, 503) {
+                try await scene.ai.tone(options, as: guardian)
+            }
+            let report = try #require(try await scene.ai.tone(ModelScene.ownKey, as: guardian).execution)
+            #expect(report.rule == .networkUnavailable && report.provider == "heuristic" && report.usedFallback)
+            #expect(report.fallbackReason == "unavailable")
+            try await scene.ai.prefer(#"{"ai_mode": "byo_only"}"#, guardian)
+            _ = try await scene.ai.expectRefusal(.networkUnavailable, 503) { try await scene.ai.tone(as: guardian) }
+            let items = try await scene.ai.server.call(
+                API.listModelProviders, FamilyQuery(familyID: scene.ai.home.id), as: guardian
+            ).items
+            #expect(items.last?.reason == "paused" && items.last?.isAvailable == false)
+            #expect(try await scene.questions().count == asked, "it is left alone")
+        }
+    }
+
     @Test("byo_only without a key, and where the family allows no third party")
     func ownProviderMissing() async throws {
         try await ModelScene.run { scene in

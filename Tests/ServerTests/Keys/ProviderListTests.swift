@@ -35,8 +35,12 @@ struct ProviderListTests {
                     #expect(items.map(\.reach) == [.device, .server, .thirdParty, .thirdParty, .thirdParty])
                     #expect(items.map(\.worksOffline) == [true, true, false, false, false])
                     #expect(items.map(\.contextTokens) == [nil, 4_096, 100_000, 100_000, 100_000])
-                    #expect(items[0].tasks == TaskKind.allCases)
-                    #expect(items[1].tasks == [.intentToAction, .studyQuestions, .rewrite, .summarize])
+                    // What no operation asks is not promised.
+                    #expect(items.allSatisfy { $0.tasks == [.intentToAction, .rewrite, .summarize] })
+                    #expect(items.map(\.checkAgeSeconds) == [nil, nil, nil, nil, nil])
+                    #expect(items.map(\.supportsTools) == [false, false, true, true, true])
+                    #expect(items.map(\.latencyMilliseconds) == [1, 1_500, 2_000, 2_000, 2_000])
+                    #expect(items.allSatisfy { $0.supportsSchemas && !$0.isLatencyMeasured })
                 }
             }
         }
@@ -47,13 +51,22 @@ struct ProviderListTests {
         try await ModelScene.run { scene in
             let home = scene.ai.home
             for (mode, isActive) in [
-                ("auto", [true, true, true]), ("byo_only", [true, false, true]), ("heuristic", [true, false, false]),
+                ("auto", [true, true, true]), ("byo_only", [false, false, true]), ("heuristic", [true, false, false]),
+                ("on_device_only", [false, false, false]), ("local_only", [true, false, false]),
             ] {
                 try await scene.ai.prefer(#"{"ai_mode": "\#(mode)"}"#, home.guardian)
                 let items = try await Self.providers(home.guardian, home, scene.ai.server)
-                #expect(items.map(\.reason) == [nil, nil, "not_configured", "not_configured", nil])
+                #expect(items.map(\.reason) == [nil, nil, "not_configured", "not_configured", "not_checked"])
+                #expect(items.map(\.isAvailable) == [true, true, false, false, false])
+                #expect(items.map(\.model) == [nil, "test-model", nil, nil, "test-model"])
                 #expect([items[0], items[1], items[4]].map(\.isActive) == isActive)
             }
+            #expect(try await scene.ai.server.check(.custom, as: home.guardian).isAvailable)
+            try await scene.ai.prefer(#"{"ai_mode": "auto"}"#, home.guardian)
+            _ = try await scene.ai.tone(ModelScene.ownKey, as: home.guardian)
+            let checked = try await Self.providers(home.guardian, home, scene.ai.server)[4]
+            #expect(checked.isAvailable && checked.reason == nil && checked.isLatencyMeasured)
+            #expect(checked.checkAgeSeconds.map { $0 < 600 } == true)
             try await scene.allowThirdParties(false)
             let items = try await Self.providers(home.guardian, home, scene.ai.server)
             #expect(items[4].reason == "third_party_models_off" && !items[4].isActive)

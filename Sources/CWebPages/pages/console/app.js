@@ -1,5 +1,6 @@
 // The page's shell: sign-in state, views and navigation.
 import "/console/keyboard.js";
+import {aiSettings} from "/console/aisettings.js";
 import {get, isSignedIn, me, onSessionEnd, signOut} from "/console/api.js";
 import {auditLog} from "/console/auditlog.js";
 import {consents} from "/console/consents.js";
@@ -31,6 +32,7 @@ const views = new Map([
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
     ["policies", {title: "Policies", show: policies, reader: "guardian"}], ["constraints", {title: "Constraints", show: constraints, reader: "guardian"}],
     ["executions", {title: "Questions", show: executions, reader: "guardian"}], ["drafts", {title: "Drafts", show: drafts, reader: "guardian"}],
+    ["ai", {title: "AI settings", show: aiSettings, reader: "guardian"}],
     ["deliveries", {title: "Deliveries", show: deliveries, reader: "admin"}], ["moderation", {title: "Moderation", show: moderation, reader: "admin"}],
 ]);
 const isReadable = (view) => !view.reader || view.reader === state.status.reader;

@@ -31,6 +31,7 @@ const paths = {
     consents: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4",
     constraints: "M4 5h16l-6 7v7l-4-2v-5z",
     executions: "M4 5h16v11H9l-5 4z",
+    ai: "M4 7h9M17 7h3M4 17h3M11 17h9M15 4v6M9 14v6",
     drafts: "M4 20l1-5L16 4l4 4L9 19z",
     policies: "M7 3h8l4 4v14H7zM10 11h6M10 15h6", deliveries: "M4 6h16v12H4zM4 7l8 6 8-6", moderation: "M6 21V4h12l-3 4 3 4H6",
     check: "M5 12.5l4.5 4.5L19 7.5", cross: "M6 6l12 12M18 6L6 18", wait: "M12 7v5l3 2M12 3a9 9 0 100 18 9 9 0 000-18z",

@@ -50,11 +50,21 @@ struct ExecutionPermit {
         }
         // Nothing is on the device, as far as the server is concerned.
         let key = models.key(for: options.model)
+        let network: NetworkState =
+            if taskType == .cloudModel, case .success(let key) = key { models.network(of: key) } else { .online }
+        let isForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
+        let isFallback = options.rule == .localFailureFallback
+        allowsFallback = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
+        var isAway = false
         let state = RuntimeState(
-            local: LocalCapability(isAvailable: false), network: .online, mode: mode,
+            local: LocalCapability(isAvailable: false), network: network, mode: mode,
             ownProviderModel: (try? key.get())?.key.model, gatewayModel: models.gateway,
             isThirdPartyAllowed: models.allowsThirdParties)
         switch Router.route(question, state, policy, at: question.askedAt, trace: trace) {
+        // The rules stand in for a third party that cannot be reached, and the answer says so.
+        case .failure(.networkUnavailable) where allowsFallback:
+            rule = .networkUnavailable
+            isAway = true
         case .failure(let failure):
             var constraint: ConstraintID?
             var message = failure.text
@@ -78,13 +88,11 @@ struct ExecutionPermit {
         guard taskType != .cloudModel || models.allowsThirdParties else {
             throw refusal(.blocked, RoutingFailure.thirdPartyForbidden.text)
         }
-        let isForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
-        let isFallback = rule == .localFailureFallback
         isWidened = isFallback && (!question.content.isEmpty || taskType == .cloudModel)
-        allowsFallback = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
         self.policy = policy
         let notice: String?
-        (model, fallback, notice) = Self.model(of: taskType, options.model, mode, models)
+        (model, fallback, notice) =
+            isAway ? (nil, .unavailable, nil) : Self.model(of: taskType, options.model, mode, models)
         notices = [notice].compactMap(\.self)
         guard fallback == nil || allowsFallback else {
             throw taskType == .cloudModel

@@ -14,7 +14,7 @@ final class ModelCalls {
     init(_ services: Services, prompts: PromptBook) {
         self.services = services
         self.prompts = prompts
-        calls = Lane(services.database.poller, sharing: services.models.turns.questions)
+        calls = Lane(services.database.poller, sharing: services.models.shared.questions)
     }
 
     /// Asks the model of a permit, once its AI session and confirmation are found good. The confirmation is used up.

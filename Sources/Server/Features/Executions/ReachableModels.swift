@@ -12,8 +12,11 @@ struct ReachableModels {
     var keys: [StoredAIKey] = []
     /// Whether the family's policy and the person's role allow models of third parties.
     var allowsThirdParties = false
+    /// Whether the family's policy allows them to adults.
+    var familyAllowsThirdParties = false
     /// Which of their models the person has chosen.
     private var chosen: (local: String?, cloud: String?) = (nil, nil)
+    private let gateways: ModelGateways
 
     /// The key for a question: of the model that the client names, else of the one that the person has chosen. Only
     /// somebody with one key need not choose.
@@ -28,6 +31,9 @@ struct ReachableModels {
         }
         return found.count == 1 ? .success(key) : .failure(.undecided(found))
     }
+
+    /// Whether the provider of a key can be reached.
+    func network(of key: StoredAIKey) -> NetworkState { gateways.network(of: key) }
 
     /// What the person should know where the gateway's model is not the one that they have chosen; nil if it may be asked.
     func gatewayNotice() -> String? {
@@ -77,6 +83,7 @@ extension StoredAIKey {
 extension ReachableModels {
     /// Without keys of a person.
     init(_ gateways: ModelGateways, _ settings: AISettings) {
+        self.gateways = gateways
         gateway = gateways.server?.model
         chosen = (settings.localModel, settings.cloudModel)
     }
@@ -85,7 +92,8 @@ extension ReachableModels {
     mutating func readKeys(of user: UserID, in home: FamilyID, _ queries: any Queries) async throws {
         guard let row = try await queries.query(AIKeyStatements.rights(of: user, in: home)).first else { return }
         let role: FamilyRole = try row["role"]
-        allowsThirdParties = try role != .child && row["third_party_models"]
+        familyAllowsThirdParties = try row["third_party_models"]
+        allowsThirdParties = role != .child && familyAllowsThirdParties
         keys = try await Self.keys(of: user, queries)
     }
 

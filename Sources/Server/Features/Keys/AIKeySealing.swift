@@ -30,6 +30,9 @@ struct StoredAIKey {
             createdAt: try row["created_at"], lastUsedAt: try row["used_at"])
     }
 
+    /// Of the sealed key: another one for each key that was ever set.
+    var digest: [UInt8] { sha256(sealed) }
+
     /// The secret; nil without the master key that sealed it, or if what it is bound to was changed.
     private func secret(_ keyring: AuditKeyring) -> String? {
         let bytes = keyring.masters.first { $0.id == master }?.open(
@@ -42,7 +45,7 @@ struct StoredAIKey {
         guard let secret = secret(keyring), let endpoint = ThirdPartyURL(key.endpoint) else { return nil }
         return OpenedAIKey(
             provider: key.provider, endpoint: endpoint, model: key.model, schemaStyle: key.schemaStyle,
-            tokensField: key.tokensField, secret: ModelKey(secret), digest: sha256(sealed))
+            tokensField: key.tokensField, secret: ModelKey(secret), digest: digest)
     }
 
     /// The same key, sealed again; nil if it cannot be opened.
@@ -66,6 +69,6 @@ struct OpenedAIKey {
     let schemaStyle: SchemaStyle
     let tokensField: TokensField
     let secret: ModelKey
-    /// Of the sealed key: another one for each key that was ever set.
+    /// As of the stored key.
     let digest: [UInt8]
 }

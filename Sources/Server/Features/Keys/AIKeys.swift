@@ -17,7 +17,7 @@ final class AIKeys {
 
     init(_ services: Services) {
         self.services = services
-        calls = Lane(services.database.poller, sharing: services.models.turns.checks)
+        calls = Lane(services.database.poller, sharing: services.models.shared.checks)
     }
 
     /// The group `keys`.

@@ -11,54 +11,77 @@ struct ProviderList {
 
     init(_ services: Services) { self.services = services }
 
-    /// The rules, the server's gateway, and the caller's own keys. Active is what answers the caller's questions: the rules
-    /// always, and a model where it can be asked and the caller's `ai_mode` uses it.
+    /// The rules, the server's gateway, and the caller's own keys. The gateway is asked whether it is there; of a third party
+    /// the latest check is told, which `POST …/check` or a question makes.
     func list(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> ModelProviderList {
-        let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
         let family = call.parameters.familyID
-        let settings = try await services.database.query(AIStatements.gate(caller.userID, in: family)).one()
-        let mode = try AISettings(settings).mode
-        let rights = try await services.database.query(AIKeyStatements.rights(of: caller.userID, in: family)).one()
-        let isAllowed: Bool = try rights["third_party_models"]
-        let rows = try await services.database.query(AIKeyStatements.all(of: caller.userID))
-        let stored = Set(try rows.map { row throws(PostgresError) -> KeyProvider in try row["provider"] })
-        let heuristic = ModelProviderItem(
+        let member = try await services.access.member(caller, of: family, services.database)
+        let settings = try AISettings(
+            try await services.database.query(AIStatements.gate(caller.userID, in: family)).one())
+        var models = ReachableModels(services.models, settings)
+        try await models.readKeys(of: caller.userID, in: family, services.database)
+        let mode = settings.mode
+        let rules = ModelProviderItem(
             name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil,
-            tasks: TaskKind.allCases, reason: nil, isActive: true)
-        let gateway = item(
-            ProviderName.serverGateway.rawValue, .server, .localStandard, reason: await gatewayReason(),
-            isUsed: mode == .auto)
+            tasks: TaskKind.asked, reason: nil, isActive: mode == .heuristic || mode == .auto || mode == .localOnly)
+        let gateway = await gateway(isUsed: mode == .auto && models.gatewayNotice() == nil)
+        let chosen = try? models.key(for: nil).get()
         let thirdParties = KeyProvider.allCases.map { provider in
-            item(
-                provider.rawValue, .thirdParty, .thirdParty,
-                reason: Self.reason(
-                    isChild: member.role == .child, hasKey: stored.contains(provider), isAllowed: isAllowed),
-                isUsed: mode == .auto || mode == .byoOnly)
+            let key = models.keys.first { $0.key.provider == provider }
+            let isAsked = key.map { chosen?.sealed == $0.sealed } ?? false
+            return thirdParty(
+                provider, key, isChild: member.role == .child, isAllowed: models.familyAllowsThirdParties,
+                isUsed: isAsked && (mode == .auto || mode == .byoOnly))
         }
-        return ModelProviderList(items: [heuristic, gateway] + thirdParties)
+        return ModelProviderList(items: [rules, gateway] + thirdParties)
+    }
+
+    private func gateway(isUsed: Bool) async -> ModelProviderItem {
+        var reason: UnavailabilityReason? = .notConfigured
+        if let gateway = services.models.server {
+            if case .unavailable(let why) = await gateway.isAvailable() { reason = why } else { reason = nil }
+        }
+        let health = services.models.server == nil ? nil : services.models.shared.gateway
+        return item(
+            ProviderName.serverGateway.rawValue, .server, .localStandard, model: services.models.server?.model, health,
+            reason: reason?.rawValue, isActive: isUsed && reason == nil)
+    }
+
+    private func thirdParty(
+        _ provider: KeyProvider, _ key: StoredAIKey?, isChild: Bool, isAllowed: Bool, isUsed: Bool
+    ) -> ModelProviderItem {
+        let health = key.map(services.models.health)
+        var reason: String?
+        if isChild {
+            reason = ModelProviderItem.adultsOnly
+        } else if key == nil {
+            reason = UnavailabilityReason.notConfigured.rawValue
+        } else if !isAllowed {
+            reason = ModelProviderItem.thirdPartiesOff
+        } else if health?.network != .online {
+            reason = UnavailabilityReason.paused.rawValue
+        } else if let check = health?.latestCheck {
+            if case .unavailable(let why) = check.availability { reason = why.rawValue }
+        } else {
+            reason = ModelProviderItem.notChecked
+        }
+        return item(
+            provider.rawValue, .thirdParty, .thirdParty, model: key?.key.model, health, reason: reason,
+            isActive: isUsed && !isChild && isAllowed)
     }
 
     private func item(
-        _ name: String, _ reach: Reach, _ capabilities: ProviderCapabilities, reason: String?, isUsed: Bool
+        _ name: String, _ reach: Reach, _ capabilities: ProviderCapabilities, model: String?, _ health: ProviderHealth?,
+        reason: String?, isActive: Bool
     ) -> ModelProviderItem {
-        ModelProviderItem(
-            name: name, reach: reach, worksOffline: capabilities.worksOffline,
+        let latency = health?.latestLatency
+        return ModelProviderItem(
+            name: name, reach: reach, worksOffline: capabilities.worksOffline, model: model,
+            supportsTools: capabilities.supportsTools, supportsSchemas: capabilities.supportsSchemas,
             contextTokens: capabilities.contextTokens,
-            tasks: TaskKind.allCases.filter(capabilities.kinds.contains), reason: reason,
-            isActive: reason == nil && isUsed)
-    }
-
-    /// Nil if the gateway can be asked.
-    private func gatewayReason() async -> String? {
-        guard let gateway = services.models.server else { return UnavailabilityReason.notConfigured.rawValue }
-        guard case .unavailable(let reason) = await gateway.isAvailable() else { return nil }
-        return reason.rawValue
-    }
-
-    /// Nil if a third party can be asked. Whether it accepts the key is not asked here.
-    private static func reason(isChild: Bool, hasKey: Bool, isAllowed: Bool) -> String? {
-        if isChild { return "adults_only" }
-        guard hasKey else { return UnavailabilityReason.notConfigured.rawValue }
-        return isAllowed ? nil : "third_party_models_off"
+            latencyMilliseconds: ((latency ?? capabilities.expectedLatency) / .milliseconds(1)).rounded(),
+            isLatencyMeasured: latency != nil, tasks: TaskKind.asked.filter(capabilities.kinds.contains),
+            checkAgeSeconds: health?.latestCheck.map { Int((ContinuousClock.now - $0.at) / .seconds(1)) },
+            reason: reason, isActive: isActive)
     }
 }

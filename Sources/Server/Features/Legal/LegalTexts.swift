@@ -8,7 +8,7 @@ enum LegalTexts {
         let others = others(parties)
         let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))
         return LegalDocument(
-            title: "Privacy policy", version: "1.2-\(digest)", effectiveDate: "2026-11-23",
+            title: "Privacy policy", version: "1.3-\(digest)", effectiveDate: "2026-11-26",
             content: "\(whatIsKept)\n\n\(others)\n\n\(rights)")
     }
 
@@ -37,6 +37,12 @@ enum LegalTexts {
             Adults can store a key of their own for a language model of another company, such as OpenAI or Anthropic. If the \
             family's policy allows it, and only for a question that asks for it, that company is sent the same things. Its own \
             terms hold for what it does with them. Questions of children are never sent to it.
+            """)
+        paragraphs.append(
+            """
+            If you download a language model to your device, the file comes from the address in the catalogue that you or \
+            whoever runs this server gave. That address learns your internet address and which file you asked for, and nothing \
+            about your family. This server is not asked and does not hear of it. What a model on your device is told stays there.
             """)
         return (["Others"] + paragraphs.map { "- \($0)" }).joined(separator: "\n")
     }

@@ -1,0 +1,36 @@
+import Domain
+import DomainSQL
+import NagzAI
+import SQL
+import SQLite
+
+// What a device remembers of its latest attempts to reach the server: a process lives for one command only.
+extension EventCache {
+    /// The faults since the server last answered.
+    public func network() throws(SQLiteError) -> NetworkWatch {
+        NetworkWatch(
+            faults: try database.rows("SELECT at, is_of_connection FROM contact_faults ORDER BY at, rowid") {
+                row throws(SQLiteError) in
+                NetworkWatch.Fault(at: try row["at"], isOfConnection: try row["is_of_connection"])
+            })
+    }
+
+    /// Records that the server answered.
+    public func noteAnswer() throws(SQLiteError) {
+        guard try !network().faults.isEmpty else { return }
+        try database.run("DELETE FROM contact_faults")
+    }
+
+    /// Records an attempt that brought no answer of use.
+    public func note(_ fault: NetworkWatch.Fault) throws {
+        try database.transaction {
+            var watch = try network()
+            watch.note(fault)
+            try database.run("DELETE FROM contact_faults")
+            for one in watch.faults {
+                try database.run(
+                    "INSERT INTO contact_faults (at, is_of_connection) VALUES (\(one.at), \(one.isOfConnection))")
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Contract
+import Domain
+import DomainSQL
+import NagzAI
+import SQL
+import SQLite
+
+// What the server can have questions answered by, as it said at the latest sync.
+extension EventCache {
+    /// Nil where the server has not said it.
+    public func providers(of family: FamilyID) throws(SQLiteError) -> ModelProviderList? {
+        try database.first("SELECT providers FROM families WHERE id = \(family) AND providers IS NOT NULL") {
+            row throws(SQLiteError) -> ModelProviderList in try Self.value(try row["providers"], "providers")
+        }
+    }
+
+    public func note(_ providers: ModelProviderList, of family: FamilyID) throws(SQLiteError) {
+        let text = String(decoding: providers.jsonBytes, as: UTF8.self)
+        try database.run("UPDATE families SET providers = \(text) WHERE id = \(family)")
+    }
+}
+
+extension ModelProviderList {
+    /// The model of the server's gateway, where it can be asked.
+    var gatewayModel: String? {
+        items.first { $0.name == ProviderName.serverGateway.rawValue && $0.isAvailable }?.model
+    }
+
+    /// The model of the person's own keys that their choice asks; nil without a key, and where they have to choose first.
+    var ownModel: String? {
+        let own = items.filter { $0.reach == .thirdParty && $0.model != nil }
+        return own.first(where: \.isActive)?.model ?? (own.count == 1 ? own[0].model : nil)
+    }
+
+    var allowsThirdParties: Bool { !items.contains { $0.reason == ModelProviderItem.thirdPartiesOff } }
+}

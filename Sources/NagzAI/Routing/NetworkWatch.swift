@@ -1,0 +1,46 @@
+import Domain
+
+/// Tells from the latest attempts to reach a server how well it can be reached. A pure value: the time is an input.
+public struct NetworkWatch: Hashable, Sendable {
+    /// An attempt that brought no answer of use.
+    public struct Fault: Hashable, Sendable {
+        public let at: Timestamp
+        /// Whether no connection came about. Otherwise the server answered too late, in pieces, or with a status from 500.
+        public let isOfConnection: Bool
+
+        public init(at: Timestamp, isOfConnection: Bool) {
+            self.at = at
+            self.isOfConnection = isOfConnection
+        }
+    }
+
+    /// How long a server that was not reached counts as such: then it is tried again.
+    public static let offlineTime = Timestamp.Span.seconds(10)
+    /// How long a server that answered badly several times is left alone.
+    public static let degradedTime = Timestamp.Span.seconds(30)
+    /// How many faults within `window` make the network degraded.
+    public static let mostFaults = 3
+    public static let window = Timestamp.Span.seconds(60)
+
+    /// The faults since the server last answered, oldest first.
+    public private(set) var faults: [Fault]
+
+    public init(faults: [Fault] = []) { self.faults = faults }
+
+    /// Records a fault, and forgets those that do not count any more.
+    public mutating func note(_ fault: Fault) {
+        faults = (faults.filter { fault.at - $0.at < Self.window && $0.at <= fault.at } + [fault])
+            .suffix(Self.mostFaults)
+    }
+
+    /// Records that the server answered.
+    public mutating func noteAnswer() { faults = [] }
+
+    public func state(at now: Timestamp) -> NetworkState {
+        // A clock that was set back says nothing of the network.
+        guard let latest = faults.last, latest.at <= now else { return .online }
+        if latest.isOfConnection, now - latest.at < Self.offlineTime { return .offline }
+        let recent = faults.count { latest.at - $0.at < Self.window }
+        return recent >= Self.mostFaults && now - latest.at < Self.degradedTime ? .degraded : .online
+    }
+}

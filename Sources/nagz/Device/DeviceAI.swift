@@ -1,0 +1,179 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+import LocalAI
+import NagzAI
+
+/// `nagz device ai`: what may answer the person's questions, what each setting means, and what would answer now.
+enum DeviceAI {
+    static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
+        let action = arguments.next() ?? "show"
+        let (name, value) = (arguments.next(), arguments.next())
+        try arguments.finish()
+        let session = try context.session()
+        let family = try context.family(of: session)
+        let cache = try context.cache()
+        switch (action, name, value) {
+        case ("show", nil, nil): break
+        case ("set", let name?, let value?):
+            try await change(AISetting.named(name), to: value, context, session, cache, family)
+        default: throw Stop(.usage, "nagz device ai [show], or nagz device ai set SETTING VALUE")
+        }
+        try await show(context, session, cache, family)
+    }
+
+    /// Changes the setting at the server, and brings it here.
+    private static func change(
+        _ setting: AISetting, to text: String, _ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache,
+        _ family: FamilyID
+    ) async throws {
+        let client = try context.client(session)
+        let update = PreferenceUpdate(preferences: [setting.key.rawValue: try setting.value(text)])
+        _ = try await client.call(API.updatePreferences, FamilyQuery(familyID: family), update)
+        _ = try await context.sync(client, session, cache, mode: .cursor).run(family)
+        try await context.learnProviders(client, cache, family)
+    }
+
+    private static func show(
+        _ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache, _ family: FamilyID
+    ) async throws {
+        let (choices, known) = (try cache.choices(of: family), try cache.cachedFamily(family))
+        let local = try context.local(cache, family, of: session)
+        let isOnDevice = try local.isSwitchedOn
+        let providers = try cache.providers(of: family)?.items ?? []
+        var answering: [(operation: AIOperationID, what: String)] = []
+        for operation in AIOperationID.allCases {
+            answering.append((operation, try await local.preview(operation).spoken))
+        }
+        let network = try cache.network().state(at: MachineClock.moment())
+        if context.asJSON {
+            var would = JSONObject()
+            for (operation, what) in answering { would[operation.rawValue] = .string(what) }
+            return print(json: [
+                "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(isOnDevice),
+                "ai_mediation": known?.allowsMediation.map { .bool($0) } ?? .null, "network": .string(network.rawValue),
+                "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(would),
+            ])
+        }
+        for setting in AISetting.allCases {
+            let value = setting.spoken(choices, isOnDevice: isOnDevice)
+            print(setting.rawValue.padded(to: 16), value.padded(to: 16), setting.meaning(choices), separator: " ")
+        }
+        let consent =
+            known?.allowsMediation.map { $0 ? "in force" : "withdrawn: nothing is answered" } ?? "unknown: sync first"
+        print("consent          ai_mediation is \(consent)")
+        print("network          \(network.rawValue), by the latest attempts to reach the server")
+        for one in providers where one.model != nil {
+            let state = one.isActive ? "in use" : one.reason ?? "not used by your mode"
+            print("provider         \(one.name) (\(one.model ?? "")): \(state)")
+        }
+        print("What would answer now")
+        for (operation, what) in answering { print("  \(operation.rawValue.padded(to: 18)) \(what)") }
+    }
+}
+
+/// A setting of `nagz device ai`.
+enum AISetting: String, CaseIterable {
+    case mode
+    case privacy
+    case onDevice = "on-device"
+    case localModel = "local-model"
+    case cloudModel = "cloud-model"
+    case tokenThreshold = "token-threshold"
+    case retentionDays = "retention-days"
+    case errorsOnly = "errors-only"
+
+    static func named(_ name: String) throws -> AISetting {
+        guard let setting = AISetting(rawValue: name) else {
+            throw Stop(.usage, "the settings are \(allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return setting
+    }
+
+    var key: PreferenceKey {
+        switch self {
+        case .mode: .aiMode
+        case .privacy: .aiPrivacyLevel
+        case .onDevice: .aiOnDeviceEnabled
+        case .localModel: .aiLocalModel
+        case .cloudModel: .aiCloudModel
+        case .tokenThreshold: .aiTokenThreshold
+        case .retentionDays: .aiLogRetentionDays
+        case .errorsOnly: .aiLogErrorsOnly
+        }
+    }
+
+    /// The value as the server takes it, which checks it. `none` takes a choice back.
+    func value(_ text: String) throws -> JSONValue {
+        switch self {
+        case .mode, .privacy: return .string(text)
+        case .localModel, .cloudModel: return text == "none" ? .null : .string(text)
+        case .onDevice, .errorsOnly:
+            guard let flag = ["on": true, "off": false][text] else { throw Stop(.usage, "\(rawValue) takes on or off") }
+            return .bool(flag)
+        case .tokenThreshold, .retentionDays:
+            guard let number = Int64(text) else { throw Stop(.usage, "\(rawValue) takes a whole number") }
+            return .integer(number)
+        }
+    }
+
+    func spoken(_ choices: AIChoices, isOnDevice: Bool) -> String {
+        switch self {
+        case .mode: choices.mode.rawValue
+        case .privacy: choices.privacyLevel.rawValue
+        case .onDevice: isOnDevice ? "on" : "off"
+        case .localModel: choices.localModel ?? "none"
+        case .cloudModel: choices.cloudModel ?? "none"
+        case .tokenThreshold: "\(choices.tokenThreshold)"
+        case .retentionDays: "\(choices.logRetentionDays)"
+        case .errorsOnly: choices.logsErrorsOnly ? "on" : "off"
+        }
+    }
+
+    /// In plain words.
+    func meaning(_ choices: AIChoices) -> String {
+        switch self {
+        case .mode: choices.mode.meaning
+        case .privacy:
+            switch choices.privacyLevel {
+            case .local: "questions stay on this device"
+            case .cloud: "questions go to the server"
+            case .auto: "questions are answered here where this device can, else at the server"
+            }
+        case .onDevice: "whether this device answers at all; off, only the server does"
+        case .localModel: "foundation_models, local_model or the server's model: which writes in the mode auto"
+        case .cloudModel: "which of your own keys' models is asked"
+        case .tokenThreshold: "questions with more tokens go to the server; an excuse's words stay here"
+        case .retentionDays: "days that the history of your questions is kept, 7 to 365"
+        case .errorsOnly: "on: the history keeps only questions that got no answer"
+        }
+    }
+}
+
+extension AIMode {
+    /// In plain words.
+    fileprivate var meaning: String {
+        switch self {
+        case .heuristic: "fixed rules answer, and no language model"
+        case .auto: "a model writes where there is one: this device's, your own, or the server's; else the rules"
+        case .onDeviceOnly: "the operating system's model writes, and nobody else answers"
+        case .localOnly: "only this device answers: its gateway's model, else the rules"
+        case .byoOnly: "the model of your own key writes, and nobody else answers"
+        case .off: "nothing answers, here or at the server"
+        }
+    }
+}
+
+extension Result where Success == RoutingDecision, Failure == RoutingFailure {
+    /// What would answer, and where.
+    fileprivate var spoken: String {
+        switch self {
+        case .success(let decision):
+            let place = decision.route == .local ? "this device" : "the server"
+            return "\(decision.provider.rawValue)\(decision.model.map { " (\($0))" } ?? ""), at \(place)"
+        case .failure(let failure): return "nobody: \(failure.code.map { "\($0.rawValue), " } ?? "")\(failure.text)"
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import Contract
+import Device
+import Domain
+import LocalAI
+import NagzAI
+import Testing
+
+@Suite("What a device knows of its server")
+struct DeviceNetworkTests {
+    private static let nag = NagID(high: 1, low: 1)
+
+    private func synced(_ folder: String, _ mode: AIMode = .heuristic, cloudModel: String? = nil) throws -> Bench {
+        let bench = try Bench(folder)
+        var facts = facts()
+        facts.choices = AIChoices(mode: mode, privacyLevel: .auto, tokenThreshold: 4_096, cloudModel: cloudModel)
+        try bench.sync(facts)
+        return bench
+    }
+
+    private func provider(
+        _ name: String, _ reach: Reach, _ model: String?, reason: String? = nil, isActive: Bool = true
+    ) -> ModelProviderItem {
+        ModelProviderItem(
+            name: name, reach: reach, worksOffline: false, model: model, contextTokens: 4_096,
+            tasks: TaskKind.asked, reason: reason, isActive: isActive)
+    }
+
+    // MARK: Network
+
+    @Test("a server that was not reached is not tried for ten seconds: the device stands in, and says so")
+    func standsIn() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder)
+            bench.far.isDown = true
+            #expect(try await bench.ask(.digest).reason == .serverUnreachable)
+            #expect(try bench.far.attempts == 1 && bench.local.network == .offline)
+            let record = try await bench.ask(.digest)
+            #expect(record.place == .device && record.reason == .serverUnreachable && bench.far.attempts == 1)
+            let report = try #require(bench.executions.last?.execution)
+            #expect(report.rule == .autoLocal && report.usedFallback && report.fallbackReason == "unavailable")
+            bench.far.isDown = false
+            bench.now = bench.now + .seconds(10)
+            #expect(try await bench.ask(.digest).place == .server)
+            #expect(try bench.local.network == .online && bench.far.attempts == 2)
+        }
+    }
+
+    @Test("what only the server may answer is E-NET-001 with its rule, without a try while it is offline")
+    func unreachable() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder)
+            bench.far.isDown = true
+            for attempt in 1...2 {
+                await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(.pushBack) }
+                let record = try #require(bench.executions.last)
+                #expect(record.errorCode == "E-NET-001" && record.execution.rule == .networkUnavailable)
+                #expect(bench.far.attempts == 1 && bench.executions.count == attempt)
+            }
+            // A nag that this device does not know is the server's too.
+            await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) {
+                try await bench.ask(.coaching, nag: 77)
+            }
+            #expect(bench.far.attempts == 1 && bench.executions.last?.errorCode == "E-NET-001")
+        }
+    }
+
+    // MARK: Providers
+
+    @Test("the server's gateway and the own key are asked in auto, with the task, the rule and the trace")
+    func providers() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder, .auto)
+            _ = try await bench.ask(.digest)
+            #expect(bench.far.options.last?.taskType == .heuristic, "nothing is known of the server's models yet")
+            let gateway = provider("server_gateway", .server, "big")
+            let own = provider("openai", .thirdParty, "gpt")
+            for (items, task) in [([gateway], TaskType.localModel), ([gateway, own], .cloudModel)] {
+                try bench.cache.note(ModelProviderList(items: items), of: homeFamily)
+                _ = try await bench.ask(.digest)
+                let options = try #require(bench.far.options.last)
+                #expect(options.taskType == task && options.rule == .autoCloud)
+                #expect(options.traceID != nil && options.questionID != nil && options.privacyLevel == nil)
+            }
+            // Figures are no model's.
+            try bench.cache.note(ModelProviderList(items: [gateway]), of: homeFamily)
+            bench.now = bench.now + .days(2)
+            _ = try await bench.ask(.patterns)
+            #expect(bench.far.options.last?.taskType == .heuristic)
+        }
+    }
+
+    @Test("byo_only goes to the own provider through the server; without a key it is E-CLOUD-001, here too")
+    func ownProvider() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder, .byoOnly)
+            let none = provider("openai", .thirdParty, nil, reason: "not_configured", isActive: false)
+            let two = [
+                provider("openai", .thirdParty, "gpt", isActive: false),
+                provider("anthropic", .thirdParty, "claude", isActive: false),
+            ]
+            for items in [[none], two] {
+                try bench.cache.note(ModelProviderList(items: items), of: homeFamily)
+                await #expect(throws: QuestionRefusal.noRoute(.ownProviderMissing)) { try await bench.ask(.coaching) }
+            }
+            let off = provider("openai", .thirdParty, "gpt", reason: "third_party_models_off", isActive: false)
+            try bench.cache.note(ModelProviderList(items: [off]), of: homeFamily)
+            await #expect(throws: QuestionRefusal.noRoute(.thirdPartyForbidden)) { try await bench.ask(.coaching) }
+            try bench.cache.note(ModelProviderList(items: [provider("openai", .thirdParty, "gpt")]), of: homeFamily)
+            #expect(try await bench.ask(.coaching).place == .server)
+            #expect(bench.far.options.map(\.taskType) == [.cloudModel] && bench.far.asked == [.coaching])
+            for operation in [AIOperationID.patterns, .predictCompletion] {
+                await #expect(throws: QuestionRefusal.noRoute(.nothingToWrite)) { try await bench.ask(operation) }
+            }
+            bench.far.isDown = true
+            await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(.coaching) }
+        }
+    }
+
+    @Test("a provider that the person names is asked, and nobody in its place")
+    func wanted() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder, .auto)
+            let wanted = WantedProvider(taskType: .cloudModel, model: "openai")
+            #expect(try await bench.ask(.coaching, wanted: wanted).place == .server)
+            #expect(bench.far.options.last?.taskType == .cloudModel && bench.far.options.last?.model == "openai")
+            bench.far.isDown = true
+            await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) {
+                try await bench.ask(.coaching, wanted: wanted)
+            }
+        }
+    }
+
+    @Test("what would answer is told without asking anybody")
+    func preview() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder, .auto)
+            try bench.cache.note(
+                ModelProviderList(items: [provider("server_gateway", .server, "big")]), of: homeFamily)
+            let local = bench.local
+            #expect(try await local.preview(.coaching).get().route == .local)
+            let digest = try await local.preview(.digest).get()
+            #expect(digest.route == .cloud && digest.provider == .serverGateway && digest.model == "big")
+            #expect(bench.executions.isEmpty && bench.far.attempts == 0 && bench.shown.isEmpty)
+        }
+    }
+
+    // MARK: Consent
+
+    @Test("the end of the consent is heard at the next sync: no answer more, and those since the last sync are marked")
+    func withdrawn() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder)
+            bench.keepsHistory = true
+            _ = try await bench.ask(.coaching)
+            bench.now = bench.now + .minutes(1)
+            let again = page(cursor: "b", facts: facts())
+            _ = try bench.cache.apply(again, of: homeFamily, askedFrom: .cursor("a"), at: bench.now)
+            bench.now = bench.now + .minutes(1)
+            _ = try await bench.ask(.coaching)
+            let last = page(cursor: "c", facts: facts(allowsMediation: false))
+            _ = try bench.cache.apply(last, of: homeFamily, askedFrom: .cursor("b"), at: bench.now)
+            await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(.coaching) }
+            let answers = try bench.cache.executions(of: homeFamily, limit: 10, at: bench.now)
+                .filter { $0.errorCode == nil }
+            #expect(answers.map { $0.execution.warnings.count } == [1, 0], "newest first")
+            #expect(answers[0].execution.warnings[0].contains("ai_mediation"))
+        }
+    }
+
+    @Test("the end of the consent is heard from any refusal of the server")
+    func refused() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder)
+            bench.keepsHistory = true
+            bench.now = bench.now + .minutes(1)
+            _ = try await bench.ask(.coaching)
+            bench.far.refuses = true
+            await #expect(throws: FarAway.Refused.self) { try await bench.ask(.digest) }
+            await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(.coaching) }
+            let answers = try bench.cache.executions(of: homeFamily, limit: 10, at: bench.now)
+                .filter { $0.errorCode == nil }
+            #expect(answers.map { $0.execution.warnings.count } == [1])
+            #expect(try bench.cache.noteWithdrawal(of: homeFamily) == nil, "known already")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Domain
+import NagzAI
+import Testing
+
+@Suite("State of the network")
+struct NetworkWatchTests {
+    private func state(_ faults: [(seconds: Int64, isOfConnection: Bool)], at seconds: Int64) -> NetworkState {
+        var watch = NetworkWatch()
+        for fault in faults {
+            watch.note(.init(at: noon + .seconds(fault.seconds), isOfConnection: fault.isOfConnection))
+        }
+        return watch.state(at: noon + .seconds(seconds))
+    }
+
+    @Test("a server that was not reached is offline for ten seconds")
+    func offline() {
+        #expect(state([(0, true)], at: 0) == .offline)
+        #expect(state([(0, true)], at: 9) == .offline)
+        #expect(state([(0, true)], at: 10) == .online)
+        #expect(state([(0, true)], at: -1) == .online, "the clock was set back")
+    }
+
+    @Test("three faults in a minute are degraded for half a minute; two are not")
+    func degraded() {
+        #expect(state([(0, false), (1, false)], at: 1) == .online)
+        #expect(state([(0, false), (30, false), (59, false)], at: 60) == .degraded)
+        #expect(state([(0, false), (30, false), (59, false)], at: 89) == .online)
+        #expect(state([(0, false), (30, false), (60, false)], at: 60) == .online, "the first is a minute old")
+        #expect(state([(0, true), (1, true), (2, true)], at: 20) == .degraded)
+    }
+
+    @Test("an answer ends both")
+    func answered() {
+        var watch = NetworkWatch()
+        watch.note(.init(at: noon, isOfConnection: true))
+        watch.noteAnswer()
+        #expect(watch.state(at: noon) == .online && watch.faults.isEmpty)
+    }
+}

@@ -1,0 +1,125 @@
+import ChildProcesses
+import Contract
+import Domain
+import Foundation
+import JSON
+import NagzAI
+import Testing
+
+@testable import Server
+
+@Suite("nagz device ai", .timeLimit(.minutes(10)))
+struct DeviceAITests {
+    /// A guardian's device at the command line.
+    private struct Device {
+        let home: String
+
+        func run(_ arguments: [String]) throws -> (code: Int32?, output: String, complaint: String) {
+            let program = try #require(NagzProgram.url)
+            let process = try ChildProcess(program, ["device"] + arguments + ["--home", home], in: repository)
+            try process.input.close()
+            let (output, complaint) = (ChildProcess.text(process.output), ChildProcess.text(process.errors))
+            return (process.wait(), output, complaint)
+        }
+
+        /// Asks, and tells who answered where.
+        func ask(_ arguments: [String]) throws -> String {
+            let ended = try run(arguments + ["--json"])
+            guard ended.code == 0 else { return "\(ended.code ?? -1) \(ended.complaint)" }
+            let answer = try JSONValue(parsing: ended.output)
+            return [answer["place"], answer["execution"]?["provider"]].compactMap { $0?.stringValue }
+                .joined(separator: " ")
+        }
+
+        func set(_ name: String, _ value: String) throws -> String {
+            let ended = try run(["ai", "set", name, value])
+            return ended.code == 0 ? ended.output : "\(ended.code ?? -1) \(ended.complaint)"
+        }
+    }
+
+    private static func withDevice(_ body: @Sendable (Device, ModelScene, String) async throws -> Void) async throws {
+        try await ModelScene.run { scene in
+            try await TestDevice.withFolder { folder in
+                scene.ai.server.clock.set(to: SystemClock().now())
+                _ = try TestDevice(scene.ai.server, scene.ai.home.guardian, in: folder)
+                let device = Device(home: folder)
+                #expect(try device.run(["sync"]).code == 0)
+                try await body(device, scene, String(scene.ai.nag.description.suffix(8)))
+            }
+        }
+    }
+
+    @Test("in all six modes, what is said that would answer is what answers")
+    func modes() async throws {
+        try await Self.withDevice { device, scene, nag in
+            var shown = try device.set("mode", "auto")
+            #expect(shown.contains("digest             byo (test-model), at the server"), "\(shown)")
+            #expect(shown.contains("coaching           heuristic, at this device"))
+            #expect(try device.ask(["digest"]) == "server byo" && device.ask(["coach", nag]) == "device heuristic")
+
+            shown = try device.set("mode", "byo_only")
+            #expect(shown.contains("coaching           byo (test-model), at the server"))
+            #expect(shown.contains("patterns           nobody: E-TASK-002"))
+            #expect(try device.ask(["coach", nag]) == "server byo")
+            #expect(try device.ask(["predict", nag]).hasPrefix("65 ") && device.ask(["tone", nag]) == "server byo")
+
+            shown = try device.set("mode", "on_device_only")
+            #expect(shown.contains("coaching           nobody: E-LOCAL-001"))
+            for command in [["coach", nag], ["digest"], ["coach", nag, "--local"], ["predict", nag]] {
+                #expect(try device.ask(command).contains("E-LOCAL-001"), "\(command)")
+            }
+
+            shown = try device.set("mode", "local_only")
+            #expect(shown.contains("digest             heuristic, at this device"))
+            #expect(try device.ask(["digest"]) == "device heuristic")
+
+            shown = try device.set("mode", "heuristic")
+            #expect(shown.contains("digest             heuristic, at the server"))
+            #expect(try device.ask(["digest"]) == "server heuristic")
+
+            shown = try device.set("mode", "off")
+            #expect(shown.contains("coaching           nobody: The AI is switched off"))
+            #expect(try device.ask(["coach", nag]).hasPrefix("77 "))
+            #expect(try await scene.questions().count == 3)
+        }
+    }
+
+    @Test("a provider that is named is asked; a setting that the server refuses is told with its list")
+    func settings() async throws {
+        try await Self.withDevice { device, scene, nag in
+            _ = try device.set("mode", "auto")
+            for (name, answered) in [
+                ("server_gateway", "server server_gateway"), ("custom", "server byo"),
+                ("heuristic", "server heuristic"),
+            ] {
+                #expect(try device.ask(["coach", nag, "--provider", name]) == answered)
+            }
+            #expect(try device.ask(["coach", nag, "--provider", "nobody"]).hasPrefix("64 "))
+            #expect(try device.set("mode", "sometimes").hasPrefix("65 "))
+            #expect(try device.set("cloud-model", "gpt").contains("custom/test-model"))
+            #expect(try device.set("cloud-model", "custom/test-model").contains("custom/test-model"))
+            #expect(try device.set("retention-days", "6").hasPrefix("65 "))
+            #expect(try device.set("volume", "11").hasPrefix("64 "))
+
+            #expect(try device.set("on-device", "off").contains("on-device        off"))
+            for command in [["coach", nag, "--local"], ["excuse", nag, "I forgot", "--offline"]] {
+                #expect(try device.run(command).code == 77, "\(command)")
+            }
+            // The server answers, by the model that the mode has it ask.
+            #expect(try device.ask(["coach", nag]) == "server byo")
+        }
+    }
+
+    @Test("a consent that is withdrawn: the next sync says so, and the device stops")
+    func withdrawn() async throws {
+        try await Self.withDevice { device, scene, nag in
+            #expect(try device.ask(["coach", nag]) == "device heuristic")
+            try await scene.revokeConsent()
+            let sync = try device.run(["sync"])
+            #expect(sync.code == 0 && sync.output.contains("the consent ai_mediation was withdrawn"))
+            #expect(try device.run(["coach", nag]).code == 77)
+            let history = try device.run(["history", "--local", "--json"])
+            #expect(history.output.contains("ai_mediation was withdrawn"))
+        }
+    }
+}
