@@ -13,19 +13,22 @@ public struct LocalAIService: AIService {
     private let routing: QuestionRouting
     private let models: LocalModels
     private let log: ExecutionLog
+    private let goesOn: Bool
 
     /// - Parameters:
     ///   - models: write the texts of answers where the person's mode says so.
     ///   - dialog: how constraints warn the person and ask for confirmations.
+    ///   - goesOn: whether questions go on from the last ones that did, and are remembered.
     ///   - log: says whose device it is, and is told of each answer and each refusal.
     public init(
         facts: CacheFacts, heuristics: Heuristics, models: LocalModels = .none, dialog: ConstraintDialog = .silent,
-        log: ExecutionLog
+        log: ExecutionLog, goesOn: Bool = false
     ) {
         self.facts = facts
         self.heuristics = heuristics
         self.models = models
         self.log = log
+        self.goesOn = goesOn
         routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog, log: log)
     }
 
@@ -50,6 +53,8 @@ public struct LocalAIService: AIService {
         replacing replaced: FallbackReason? = nil
     ) async throws -> Response {
         try require(operation)
+        var facts = facts
+        if goesOn { facts.session = try facts.cache.sessionTurns(of: facts.family, at: now) }
         let known = try await question.facts(from: facts)
         var response = operation.rule(heuristics, question, known).response
         var (author, tokenCount): (Authorship, Int?) = (Authorship(fallback: replaced), nil)
@@ -71,7 +76,12 @@ public struct LocalAIService: AIService {
             try requireSwitchedOn()
         }
         let record = operation.record(heuristics, question, known, response)
-        log.note(routed.record(record, by: author, tokenCount: tokenCount, log))
+        let told = routed.record(record, by: author, tokenCount: tokenCount, log)
+        log.note(told)
+        if goesOn {
+            let turn = SessionTurn(operation.id, words: question.content, record)
+            try facts.cache.add(turn, told.id, of: facts.family, at: now)
+        }
         return response
     }
 

@@ -44,6 +44,8 @@ public struct NagFacts: Hashable, Sendable {
     public var preferences: Preferences
     /// The family's policy: push-back maximum and cooldown.
     public var policy: FamilyPolicy
+    /// The last turns of the AI session that the question goes on, oldest first.
+    public var session: [SessionTurn] = []
 
     public init(
         nag: NagSnapshot, missCount7d: Int = 0, streak: Int = 0, timeConflictCount7d: Int = 0,

@@ -4,7 +4,7 @@ import Domain
 public struct Grounding: Hashable, Sendable {
     /// The tone the recipient prefers, or the default.
     public var persona: PreferredTone
-    /// Earlier turns of the AI session that were used. The rules use none.
+    /// Earlier turns of the AI session that were used.
     public var session: Int
     /// Recorded events that were counted; those before the operation's window are forgotten.
     public var events: Int
@@ -20,7 +20,7 @@ extension NagFacts {
     /// Of a tip: the misses, time conflicts and resolved nags of the category within `FactWindow.recent`.
     var groundingOfCoaching: Grounding {
         Grounding(
-            persona: preferences.tone,
+            persona: preferences.tone, session: session.count,
             events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategory.total))
     }
 

@@ -46,11 +46,19 @@ public final class Heuristics: Sendable {
         let (scenario, rule) = Self.scenario(facts)
         let tone = wording(for: facts)
         let day = snapshot.zone.local(snapshot.now).date.daysSinceEpoch
-        let number = Self.position(of: facts.nag.id, in: phrasebook.tipCount(scenario, tone), movedBy: day)
+        let count = phrasebook.tipCount(scenario, tone)
+        let first = Self.position(of: facts.nag.id, in: count, movedBy: day)
+        func tip(_ number: UInt64) -> String {
+            phrasebook.tip(number, scenario: scenario, tone: tone, category: facts.nag.category)
+        }
+        // Nobody is told the same twice in a session, as long as the pool has something else.
+        let said = Set(facts.session.map(\.answer))
+        let number =
+            said.isEmpty ? first : (0..<UInt64(count)).map { first &+ $0 }.first { !said.contains(tip($0)) } ?? first
         return Outcome(
             CoachingResponse(
                 nagID: facts.nag.id,
-                tip: phrasebook.tip(number, scenario: scenario, tone: tone, category: facts.nag.category),
+                tip: tip(number),
                 category: facts.nag.category.rawValue, scenario: scenario.rawValue),
             rule)
     }

@@ -67,6 +67,7 @@ struct TableTests {
         "drafts": Ownership(writers: ["Drafts"], readers: ["Deliveries"]),
         "ai_executions": Ownership(writers: ["Executions"]),
         "ai_sessions": Ownership(writers: ["Executions"]),
+        "ai_session_turns": Ownership(writers: ["Executions"]),
         "ai_confirmations": Ownership(writers: ["Executions"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
         "gamification_events": Ownership(writers: ["Gamification"], readers: ["Realtime", "Sync", "Server/Audit"]),

@@ -68,6 +68,8 @@ final class Bench {
     /// What was told of the questions that the device answered or refused.
     var executions: [ExecutionRecord] = []
     var keepsHistory = false
+    /// Whether questions go on from the last ones.
+    var goesOn = false
     private var lastID: UInt64 = 0
     private let heuristics: Heuristics
 
@@ -107,7 +109,7 @@ final class Bench {
                 note: {
                     self.executions.append($0)
                     if self.keepsHistory { try? self.cache.note($0) }
-                }))
+                }), goesOn: goesOn)
     }
 
     func ask(_ operation: AIOperationID, nag: UInt64 = 1, wanted: WantedProvider? = nil) async throws -> AnswerRecord {

@@ -16,6 +16,7 @@ struct DistributionTests {
         "audit_leaf_pkey": "the place in the one Merkle log of all families",
         "nag_attachments_pkey": "by a random id",
         "ai_sessions_pkey": "by a digest of a random token",
+        "ai_session_turns_pkey": "by a digest of a random token",
         "ai_confirmations_pkey": "by a digest of a random token",
     ]
 

@@ -24,6 +24,8 @@ public struct CacheFacts: FactSource {
     /// The nags that were completed here and not uploaded yet.
     let reported: Set<NagID>
     let now: @Sendable () -> Timestamp
+    /// The AI session that questions go on.
+    var session: [SessionTurn] = []
     private let zones: ZoneTable
 
     public init(
@@ -55,6 +57,7 @@ public struct CacheFacts: FactSource {
         (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, cachedFamily)
         facts.preferences = member.preferences
         facts.policy = cachedFamily.policy
+        facts.session = session
         return Snapshot(facts, now: now, zone: zones.zone(member.preferences.timeZone))
     }
 

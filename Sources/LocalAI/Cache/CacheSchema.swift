@@ -233,6 +233,14 @@ enum CacheSchema {
         ALTER TABLE executions ADD COLUMN is_after_withdrawal INTEGER NOT NULL DEFAULT 0;
         -- The latest attempts to reach the server that brought no answer, since it last answered.
         CREATE TABLE contact_faults (at INTEGER NOT NULL, is_of_connection INTEGER NOT NULL) STRICT;
+        -- The last questions that went on from each other, and their answers.
+        CREATE TABLE session_turns (
+            family INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id     BLOB NOT NULL,
+            at     INTEGER NOT NULL,
+            turn   BLOB NOT NULL,
+            PRIMARY KEY (family, at, id)
+        ) STRICT, WITHOUT ROWID;
         """,
     ]
 }

@@ -10,6 +10,7 @@ public struct TextSeal: Sendable {
     /// What is sealed. A name MUST NOT change its meaning.
     package enum Field: String {
         case check, nag, member, constraint, execution
+        case sessionTurn = "session_turn"
         case outboxItem = "outbox_item"
         case outboxMessage = "outbox_message"
     }

@@ -19,7 +19,10 @@ enum DeviceAI {
         case ("show", nil, nil): break
         case ("set", let name?, let value?):
             try await change(AISetting.named(name), to: value, context, session, cache, family)
-        default: throw Stop(.usage, "nagz device ai [show], or nagz device ai set SETTING VALUE")
+        case ("forget", nil, nil):
+            try cache.endSession(of: family)
+            if !context.asJSON { print("the session was forgotten") }
+        default: throw Stop(.usage, "nagz device ai [show], nagz device ai forget, or nagz device ai set SETTING VALUE")
         }
         try await show(context, session, cache, family)
     }

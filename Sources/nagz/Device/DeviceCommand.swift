@@ -17,11 +17,12 @@ enum DeviceCommand {
                nagz device complete NAG [--note TEXT] [--offline]
                nagz device excuse NAG TEXT [--with-words] [--offline]
                nagz device note NAG TEXT [--offline]
-               nagz device tone|coach|predict|push-back NAG [--local] [--provider NAME]
+               nagz device tone|coach|predict|push-back NAG [--local] [--session] [--provider NAME]
                nagz device patterns [USER] [--local] [--provider NAME]
                nagz device digest [--local] [--provider NAME]
                nagz device ai [show]
                nagz device ai set SETTING VALUE            for example: set mode auto, set cloud-model none
+               nagz device ai forget                       deletes the session that --session goes on
                nagz device history [--local] [--errors]
                nagz device outbox [--put-away]
                nagz device status
@@ -41,6 +42,8 @@ enum DeviceCommand {
           --all           closed nags too
           --errors        only questions to the AI that the server refused
           --local         answers on this device only, even from a stale cache; history of what this device answered
+          --session       goes on from the last four questions that had it, if this device answers: the coach says nothing
+                          twice. They are kept sealed on this device, for 45 minutes after the last one
           --provider NAME has the server ask that provider: heuristic, server_gateway, or openai, anthropic or custom with
                           your own key; nagz device ai lists those that you can reach
           --model-url URL, --model-name NAME, --model-key-file FILE, --model-variant standard|lite

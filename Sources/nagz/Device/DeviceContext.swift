@@ -73,9 +73,11 @@ struct DeviceContext {
     }
 
     /// The rules over this device's cache, and the model on this machine if there is one, without access to the network.
-    /// - Parameter report: called with how an answer of this device came about.
+    /// - Parameters:
+    ///   - goesOn: whether questions go on from the last ones that did.
+    ///   - report: called with how an answer of this device came about.
     func local(
-        _ cache: EventCache, _ family: FamilyID, of session: DeviceSession,
+        _ cache: EventCache, _ family: FamilyID, of session: DeviceSession, goesOn: Bool = false,
         report: @escaping (ExecutionReport) -> Void = { _ in }
     ) throws -> LocalAIService {
         let reported = try outbox().reported(in: family)
@@ -91,7 +93,8 @@ struct DeviceContext {
         }
         return LocalAIService(
             facts: CacheFacts(cache, family: family, reported: reported, now: MachineClock.moment),
-            heuristics: Heuristics(phrasebook: phrasebook), models: models, dialog: dialog, log: log)
+            heuristics: Heuristics(phrasebook: phrasebook), models: models, dialog: dialog, log: log,
+            goesOn: goesOn)
     }
 
     /// Warnings go to standard error. Confirmations are asked for on a terminal, each once.

@@ -15,6 +15,7 @@ enum CrossFamilyReads {
         "abuse_reports": ["id", "reporter_id"],
         "ai_confirmations": ["digest"],
         "ai_sessions": ["digest"],
+        "ai_session_turns": ["digest"],
         "consents": ["id", "user_id"],
         "deliveries": ["id"],
         "families": ["id", "invite_code", "child_code"],

@@ -21,12 +21,14 @@ package final class Mediator {
     private let obeyed = ObeyedConstraints()
     /// Nil where no question is ever sent to a model.
     let models: ModelCalls?
+    private let turns: SessionTurns
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
     private let contentKey: HMACKey?
 
     package init(_ services: Services) {
         self.services = services
         contentKey = services.auditKeyring?.masters.first.map { HMACKey($0.derivedKey(label: "content")) }
+        turns = SessionTurns(keyring: services.auditKeyring, random: services.random)
         models = services.models.prompts.map { ModelCalls(services, prompts: $0) }
     }
 
@@ -83,7 +85,7 @@ package final class Mediator {
         // The ledger is known only once the nag is read.
         let started = MonotonicTime.now()
         let (nag, act, depth) = (question.nagID, operation.nagAct, operation.facts)
-        let first = try await consult(caller, on: nag, act, depth, services.database)
+        let first = try await consult(caller, on: nag, act, depth, services.database, session: options.sessionID)
         if let expected, expected != first.family, expected != first.requester.settings.home { throw NagView.notFound }
         func attempt(_ consultation: NagConsultation) -> ExecutionAttempt {
             self.attempt(
@@ -105,7 +107,7 @@ package final class Mediator {
                 consultation = fresh
             } else {
                 do {
-                    consultation = try await consult(caller, on: nag, act, depth, queries)
+                    consultation = try await consult(caller, on: nag, act, depth, queries, session: options.sessionID)
                 } catch let error as APIError where reply != nil && error.isClosedGate {
                     return attempt(first).refuse(error)
                 }
@@ -179,8 +181,10 @@ package final class Mediator {
     // MARK: What all have in common
 
     /// The caller's right to ask about a nag, and its facts.
+    /// - Parameter session: the AI session that the question goes on.
     func consult(
-        _ caller: Caller, on nag: NagID, _ act: NagAct, _ depth: FactDepth, _ queries: any Queries
+        _ caller: Caller, on nag: NagID, _ act: NagAct, _ depth: FactDepth, _ queries: any Queries,
+        session: Secret? = nil
     ) async throws -> NagConsultation {
         let sessionCheck = services.access.sessionCheck(caller)
         let rows = try await NagLedger.search { ledger in
@@ -188,7 +192,11 @@ package final class Mediator {
                 AIStatements.nagFacts(nag, in: ledger, for: caller, sessionCheck: sessionCheck, depth))
         }
         guard let row = rows.first else { throw Access.sessionEnded }
-        return try NagConsultation(row, nag, for: caller, act, depth, zones: services.zones)
+        let consultation = try NagConsultation(row, nag, for: caller, act, depth, zones: services.zones)
+        if let session, depth == .full {
+            consultation.addSession(try await turns.read(session, of: caller.userID, at: caller.now, queries))
+        }
+        return consultation
     }
 
     private func consult(
@@ -365,6 +373,10 @@ package final class Mediator {
                 onBehalfOf: caller.userID)
         ]
         if !requester.settings.logsErrorsOnly, let row = attempt.row(report, nil) { statements.append(row) }
+        if let session = attempt.options.sessionID {
+            let turn = SessionTurn(operation, words: attempt.question.content, record)
+            statements += turns.adding(turn, of: attempt.id, to: session, at: caller.now)
+        }
         let countsOnce = record.countsOnce || !tokens.isEmpty
         return Act(
             kind: operation.auditKind,

@@ -14,7 +14,7 @@ final class NagConsultation {
     let recipient: Pseudonym?
     /// Why the caller gets no answer, with its error code; nil when they get one.
     let denial: (reason: Denial, code: ErrorCode)?
-    let snapshot: Snapshot<NagFacts>
+    private(set) var snapshot: Snapshot<NagFacts>
 
     /// - Throws: 404 unless the nag is of the caller's family, or of a connection and the caller has a part in it; for somebody whom the role matrix allows `act`, 403 when
     ///   consent or preference is missing.
@@ -75,6 +75,9 @@ final class NagConsultation {
         }
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }
+
+    /// Has the facts tell of the AI session that the question goes on.
+    func addSession(_ turns: [SessionTurn]) { snapshot.facts.session = turns }
 
     /// Refuses the operation and records that in the audit log.
     func refuse<Answer>(_ kind: AuditKind, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {

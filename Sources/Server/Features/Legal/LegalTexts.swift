@@ -72,7 +72,8 @@ enum LegalTexts {
         Summaries, tones, predictions and digests are worked out by rules on this server, and only while the consent \
         "AI mediation" is in force. It decides nothing: what becomes of a nag follows fixed rules whether or not it is on. \
         A language model words an answer only for a question that asks for one. A history of your questions, without their \
-        words, is kept for 30 days or as long as you choose.
+        words, is kept for 30 days or as long as you choose. Where you have begun an AI session, its last four questions \
+        and answers are kept too, sealed, until you end it or 45 minutes after the last one.
         """
 
     private static let rights = """

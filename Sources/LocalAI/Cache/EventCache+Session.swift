@@ -1,0 +1,63 @@
+import Domain
+import DomainSQL
+import JSON
+import NagzAI
+import SQL
+import SQLite
+
+// The device's AI session: the last questions that went on from each other, and their answers. Sealed, and over 45 minutes
+// after the last one.
+extension EventCache {
+    /// How long a session goes on without being used.
+    static let sessionTime = Timestamp.Span.minutes(45)
+
+    /// The turns of the session that goes on, oldest first.
+    public func sessionTurns(of family: FamilyID, at now: Timestamp) throws(SQLiteError) -> [SessionTurn] {
+        let turns = try database.rows(
+            """
+            SELECT t.id, t.at, t.turn FROM families f JOIN session_turns t ON t.family = f.key
+            WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT 4
+            """
+        ) { row throws(SQLiteError) in
+            let (id, at): (ExecutionID, Timestamp) = (try row["id"], try row["at"])
+            return (at, try Self.turn(try seal.open(try row["turn"], .sessionTurn, id)))
+        }
+        guard let last = turns.first?.0, now - last < Self.sessionTime, last <= now else { return [] }
+        return turns.reversed().map(\.1)
+    }
+
+    /// Adds the turn of an answer, and deletes what the session does not hold any more.
+    /// - Parameter id: the answer's execution.
+    public func add(_ turn: SessionTurn, _ id: ExecutionID, of family: FamilyID, at now: Timestamp) throws {
+        try database.transaction {
+            if try sessionTurns(of: family, at: now).isEmpty { try endSession(of: family) }
+            let text = JSONValue.object([
+                "question": .string(turn.question), "answer": .string(turn.answer), "tone": .string(turn.tone.rawValue),
+            ]).description
+            try database.run(
+                """
+                INSERT INTO session_turns (family, id, at, turn)
+                SELECT key, \(id), \(now), \(seal.seal(text, .sessionTurn, id)) FROM families WHERE id = \(family)
+                """)
+            try database.run(
+                """
+                DELETE FROM session_turns WHERE id NOT IN (
+                    SELECT t.id FROM session_turns t JOIN families f ON f.key = t.family
+                    WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.most))
+                """)
+        }
+    }
+
+    /// Deletes the session's turns.
+    public func endSession(of family: FamilyID) throws(SQLiteError) {
+        try database.run(
+            "DELETE FROM session_turns WHERE family = (SELECT key FROM families WHERE id = \(family))")
+    }
+
+    private static func turn(_ text: String) throws(SQLiteError) -> SessionTurn {
+        guard let json = try? JSONValue(parsing: Array(text.utf8).span), let question = json["question"]?.stringValue,
+            let answer = json["answer"]?.stringValue, let tone = json["tone"]?.stringValue.flatMap(AITone.init)
+        else { throw .unexpectedShape("a turn of the session") }
+        return SessionTurn(question: question, answer: answer, tone: tone)
+    }
+}

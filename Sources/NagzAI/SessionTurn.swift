@@ -1,0 +1,30 @@
+import Domain
+
+/// A question of an AI session and its answer, so that the next one can go on from there.
+public struct SessionTurn: Hashable, Sendable {
+    /// The person's words, or what was asked where there were none.
+    public var question: String
+    public var answer: String
+    /// The tone that the answer was in.
+    public var tone: AITone
+
+    /// How many turns a session holds.
+    public static let most = 4
+    /// The longest text of a turn in Unicode scalars; what is longer is cut.
+    public static let longestText = 2_000
+
+    public init(question: String, answer: String, tone: AITone) {
+        self.question = Self.cut(question)
+        self.answer = Self.cut(answer)
+        self.tone = tone
+    }
+
+    /// The turn of an answered question.
+    public init(_ operation: AIOperationID, words: String, _ record: AIRecord) {
+        self.init(question: words.isEmpty ? operation.rawValue : words, answer: record.content, tone: record.tone)
+    }
+
+    private static func cut(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText)))
+    }
+}

@@ -1,0 +1,36 @@
+import Contract
+import Domain
+import NagzAI
+import SQL
+
+/// The statements on the turns of AI sessions. A session that is deleted takes its turns along.
+extension ExecutionStatements {
+    /// The turns of a session that goes on, newest first.
+    static func turns(of digest: [UInt8], _ user: UserID, at now: Timestamp) -> SQL {
+        """
+        SELECT t.master, t.sealed FROM ai_sessions s JOIN ai_session_turns t ON t.digest = s.digest
+        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionTime)
+        ORDER BY t.created_at DESC, t.id DESC LIMIT \(SessionTurn.most)
+        """
+    }
+
+    /// Part of an act.
+    static func addTurn(
+        _ sealed: [UInt8], _ master: [UInt8], of execution: ExecutionID, to digest: [UInt8], at now: Timestamp
+    ) -> SQL {
+        """
+        INSERT INTO ai_session_turns (digest, family_id, created_at, id, master, sealed)
+        SELECT s.digest, s.family_id, \(now), \(execution), \(master), \(sealed)
+        FROM ai_sessions s CROSS JOIN ledger_stamp WHERE s.digest = \(digest)
+        """
+    }
+
+    /// Part of an act: deletes all but the newest turns.
+    static func forgetTurns(of digest: [UInt8], keeping count: Int) -> SQL {
+        """
+        DELETE FROM ai_session_turns t USING ledger_stamp WHERE t.digest = \(digest) AND t.id NOT IN (
+            SELECT k.id FROM ai_session_turns k WHERE k.digest = \(digest)
+            ORDER BY k.created_at DESC, k.id DESC LIMIT \(count))
+        """
+    }
+}

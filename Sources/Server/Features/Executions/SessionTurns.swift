@@ -1,0 +1,60 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Postgres
+import SQL
+
+/// The last turns of AI sessions: sealed, a few of each, and gone with their session.
+///
+/// A turn is sealed under the master key and bound to its session's digest, so that it cannot be read as another's. Without
+/// an audit keyring no turns are kept, and sessions remember nothing.
+struct SessionTurns {
+    let keyring: AuditKeyring?
+    let random: any Randomness
+
+    /// The turns of a session that goes on, oldest first; none of another person's.
+    func read(
+        _ session: Secret, of user: UserID, at now: Timestamp, _ queries: any Queries
+    ) async throws -> [SessionTurn] {
+        guard let keyring else { return [] }
+        let digest = AITokens.digest(session)
+        let rows = try await queries.query(ExecutionStatements.turns(of: digest, user, at: now))
+        let turns = try rows.map { row throws(PostgresError) -> SessionTurn? in
+            let (master, sealed): ([UInt8], [UInt8]) = (try row["master"], try row["sealed"])
+            let opened = keyring.masters.first { $0.id == master }?.open(sealed, for: Self.purpose, bound: digest)
+            return opened.flatMap { SessionTurn(sealed: $0) }
+        }
+        return turns.compactMap(\.self).reversed()
+    }
+
+    /// Part of an act: keeps a turn, and no more of the earlier ones than a session holds.
+    func adding(
+        _ turn: SessionTurn, of execution: ExecutionID, to session: Secret, at now: Timestamp
+    ) -> [SQL] {
+        guard let master = keyring?.masters.first else { return [] }
+        let digest = AITokens.digest(session)
+        let sealed = master.seal(turn.bytes, for: Self.purpose, bound: digest, nonce: random.bytes(24))
+        return [
+            ExecutionStatements.forgetTurns(of: digest, keeping: SessionTurn.most - 1),
+            ExecutionStatements.addTurn(sealed, master.id, of: execution, to: digest, at: now),
+        ]
+    }
+
+    private static let purpose = "ai session turns"
+}
+
+extension SessionTurn {
+    fileprivate init?(sealed bytes: [UInt8]) {
+        guard let json = try? JSONValue(parsing: bytes.span), let question = json["question"]?.stringValue,
+            let answer = json["answer"]?.stringValue, let tone = json["tone"]?.stringValue.flatMap(AITone.init)
+        else { return nil }
+        self.init(question: question, answer: answer, tone: tone)
+    }
+
+    fileprivate var bytes: [UInt8] {
+        JSONValue.object(["question": .string(question), "answer": .string(answer), "tone": .string(tone.rawValue)])
+            .bytes
+    }
+}

@@ -1,0 +1,47 @@
+import Contract
+import Device
+import Domain
+import LocalAI
+import NagzAI
+import Testing
+
+@Suite("A device's AI session")
+struct DeviceSessionTests {
+    private static let nag = NagID(high: 1, low: 1)
+
+    @Test("questions that go on are remembered for 45 minutes, four of them; the coach says nothing twice")
+    func goesOn() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            let plain = try await bench.local.coaching(nagID: Self.nag).tip
+            bench.goesOn = true
+            var tips: [String] = []
+            for used in [0, 1, 2, 3, 4, 4] {
+                tips.append(try await bench.local.coaching(nagID: Self.nag).tip)
+                #expect(bench.executions.last?.execution.grounding?.session == used)
+                bench.now = bench.now + .seconds(1)
+            }
+            #expect(tips[0] == plain && tips[1] != plain)
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.most)
+            bench.now = bench.now + .minutes(45)
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).isEmpty)
+            _ = try await bench.local.coaching(nagID: Self.nag)
+            #expect(bench.executions.last?.execution.grounding?.session == 0)
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == 1, "another session")
+            try bench.cache.endSession(of: homeFamily)
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).isEmpty)
+        }
+    }
+
+    @Test("without asking for it nothing is remembered")
+    func plain() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            for _ in 0..<2 { _ = try await bench.local.coaching(nagID: Self.nag) }
+            #expect(bench.executions.map { $0.execution.grounding?.session } == [0, 0])
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).isEmpty)
+        }
+    }
+}
