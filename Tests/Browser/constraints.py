@@ -306,3 +306,37 @@ def questions_asked(walk):
     b.wait(f"location.hash === '#/executions?result=success' && {EXECUTIONS}.length && !{EXECUTIONS}.some((one) => one.textContent.includes('E-POLICY'))", "answers only")
     b.js("document.querySelector('.execution footer a').click()")
     b.wait("location.hash.includes('trace_id=') && document.querySelectorAll('tr[data-n]').length >= 1", "its trace in the audit log")
+
+
+@step
+def ai_settings(walk):
+    """A person's AI settings: what each means, a refusal at its field, a change that is saved, and what would answer now."""
+    b = walk.browser
+    b.tolerated = ["status of 4"]
+    now, meaning = "(document.querySelector('[aria-label=Now] p')?.textContent ?? '')", "document.querySelector('[aria-label=Settings] p').textContent"
+
+    def control(name):
+        return f"document.querySelector('[name=\"prefs_json.{name}\"]')"
+
+    def choose(mode):
+        b.js(f"{control('ai_mode')}.value = '{mode}'; {control('ai_mode')}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+
+    walk.view("ai", f"{control('ai_mode')} && {now} === 'The rules.'")
+    days = control("ai_log_retention_days")
+    b.js(f"{days}.value = '6'; {days}.form.requestSubmit()")
+    b.wait(f"{days}.getAttribute('aria-invalid') === 'true'", "the refusal at its field")
+    b.js(f"{days}.value = '60'")
+    choose("off")
+    assert b.js(meaning).startswith("Nothing answers your questions"), b.js(meaning)
+    b.js(f"{days}.form.requestSubmit()")
+    b.wait(f"{now}.startsWith('Nothing: the AI is switched off')", "what would answer")
+    assert b.js(f"{days}.value") == "60", "the days are saved"
+    choose("byo_only")
+    b.js(f"{days}.form.requestSubmit()")
+    b.wait(f"{now}.startsWith('Nothing: your mode asks for a key')", "what would answer without a key")
+    only_text(walk)
+    walk.shot("ai-settings")
+    choose("heuristic")
+    b.js(f"{days}.form.requestSubmit()")
+    b.wait(f"{now} === 'The rules.'", "the rules")
+    b.tolerated = []

@@ -1,8 +1,11 @@
 import ChildProcesses
 import Contract
+import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
+import ModelProviders
 import NagzAI
 import Testing
 
@@ -11,7 +14,7 @@ import Testing
 @Suite("nagz device ai", .timeLimit(.minutes(10)))
 struct DeviceAITests {
     /// A guardian's device at the command line.
-    private struct Device {
+    private struct CommandLine {
         let home: String
 
         func run(_ arguments: [String]) throws -> (code: Int32?, output: String, complaint: String) {
@@ -37,12 +40,14 @@ struct DeviceAITests {
         }
     }
 
-    private static func withDevice(_ body: @Sendable (Device, ModelScene, String) async throws -> Void) async throws {
+    private static func withDevice(_ body: @Sendable (CommandLine, ModelScene, String) async throws -> Void)
+        async throws
+    {
         try await ModelScene.run { scene in
             try await TestDevice.withFolder { folder in
                 scene.ai.server.clock.set(to: SystemClock().now())
                 _ = try TestDevice(scene.ai.server, scene.ai.home.guardian, in: folder)
-                let device = Device(home: folder)
+                let device = CommandLine(home: folder)
                 #expect(try device.run(["sync"]).code == 0)
                 try await body(device, scene, String(scene.ai.nag.description.suffix(8)))
             }
@@ -120,6 +125,52 @@ struct DeviceAITests {
             #expect(try device.run(["coach", nag]).code == 77)
             let history = try device.run(["history", "--local", "--json"])
             #expect(history.output.contains("ai_mediation was withdrawn"))
+        }
+    }
+
+    /// What an operating system's model would be, on a system that has none.
+    private final class SystemModel: ModelProvider {
+        let name = ProviderName.foundationModels
+        let reach = Reach.device
+        let capabilities = ProviderCapabilities.appleIntelligence
+
+        func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
+            ModelResult(
+                text: ModelScene.text, provider: name, model: "system", latency: .milliseconds(1), tokenCount: nil)
+        }
+
+        func isAvailable() async -> Availability { .available }
+    }
+
+    @Test(
+        "a device with a system's model answers in on_device_only what it synced from a real server; this one does not")
+    func systemModel() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                let scene = try await AIScene(server)
+                try await scene.prefer(#"{"ai_mode": "on_device_only"}"#, scene.home.child)
+                let device = try TestDevice(server, scene.home.child, in: folder)
+                try await device.sync()
+                let clock = server.clock
+                func local(_ models: DeviceModels) throws -> LocalAIService {
+                    let phrasebook = try Phrasebook.english()
+                    return LocalAIService(
+                        facts: CacheFacts(device.cache, family: device.family, now: { clock.now() }),
+                        heuristics: Heuristics(phrasebook: phrasebook),
+                        models: models.writers(prompts: try .english(), phrasebook: phrasebook),
+                        log: ExecutionLog(
+                            user: device.person.id, newID: { (1, UInt64.random(in: 1...UInt64.max)) },
+                            stopwatch: { 0 }, note: { try? device.cache.note($0) }))
+                }
+                let tip = try await local(DeviceModels(system: SystemModel(), gateway: nil)).coaching(nagID: scene.nag)
+                #expect(tip.tip == ModelScene.text)
+                let record = try #require(
+                    try device.cache.executions(of: device.family, limit: 1, at: clock.now()).first)
+                #expect(record.execution.provider == "foundation_models" && record.execution.model == "system")
+                await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) {
+                    try await local(DeviceModels(gateway: nil)).coaching(nagID: scene.nag)
+                }
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ export function aiSettings(main, state) {
         content.replaceChildren(...skeleton(3));
         place.run(async (signal) => ({
             preferences: await get("/preferences", {family_id: family}, signal), known: await get("/ai/providers", {family_id: family}, signal),
-        }), ({preferences, known}) => content.replaceChildren(settings(preferences, known, load), now(preferences.prefs_json, known), providers(family)),
+        }), ({preferences, known}) => content.replaceChildren(settings(preferences, known, load), h("div", {}, now(preferences.prefs_json, known), providers(family))),
         (error) => content.replaceChildren(failure(error, load)));
     }
 
@@ -95,5 +95,5 @@ function now(preferences, {items}) {
         if (preferences.ai_mode === "auto" && (own || gateway)) return `The rules; for a question that asks for a model, ${[own && `${own.name} (${own.model})`, gateway && `this server's model (${gateway.model})`].filter(Boolean).join(" or ")}.`;
         return "The rules.";
     };
-    return h("section", {class: "card", "aria-label": "Now"}, h("h2", {}, "What would answer here now"), h("p", {}, say()));
+    return h("section", {class: "card answering", "aria-label": "Now"}, h("h2", {}, "What would answer here now"), h("p", {}, say()));
 }

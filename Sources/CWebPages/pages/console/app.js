@@ -32,7 +32,7 @@ const views = new Map([
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
     ["policies", {title: "Policies", show: policies, reader: "guardian"}], ["constraints", {title: "Constraints", show: constraints, reader: "guardian"}],
     ["executions", {title: "Questions", show: executions, reader: "guardian"}], ["drafts", {title: "Drafts", show: drafts, reader: "guardian"}],
-    ["ai", {title: "AI settings", show: aiSettings, reader: "guardian"}],
+    ["ai", {title: "Settings", show: aiSettings, reader: "guardian"}],
     ["deliveries", {title: "Deliveries", show: deliveries, reader: "admin"}], ["moderation", {title: "Moderation", show: moderation, reader: "admin"}],
 ]);
 const isReadable = (view) => !view.reader || view.reader === state.status.reader;
