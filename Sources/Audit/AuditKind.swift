@@ -30,6 +30,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case aiPatterns = "ai.patterns"
     case aiPredictCompletion = "ai.predict_completion"
     case aiPushBack = "ai.push_back"
+    case aiAskCoach = "ai.ask_coach"
     case aiSelectTone = "ai.select_tone"
     case aiSummarizeExcuse = "ai.summarize_excuse"
     case blockCreated = "block.created"
@@ -109,6 +110,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case aiPatternsDenied = "ai.patterns.denied"
     case aiPredictCompletionDenied = "ai.predict_completion.denied"
     case aiPushBackDenied = "ai.push_back.denied"
+    case aiAskCoachDenied = "ai.ask_coach.denied"
     case aiSelectToneDenied = "ai.select_tone.denied"
     case aiSummarizeExcuseDenied = "ai.summarize_excuse.denied"
     case auditReadDenied = "audit.read.denied"
@@ -202,7 +204,8 @@ extension AuditKind {
         case .policyChanged: .policyChanged
         case .policyProposed: .policyProposed
         case .relationshipSuspended: .relationshipSuspended
-        case .accountPurged, .adminRead, .aiCoaching, .aiDigest, .aiPatterns, .aiPredictCompletion, .aiPushBack,
+        case .accountPurged, .adminRead, .aiAskCoach, .aiCoaching, .aiDigest, .aiPatterns, .aiPredictCompletion,
+            .aiPushBack,
             .aiSelectTone, .aiSummarizeExcuse, .blockCreated, .blockLifted, .childCredentialsSet,
             .childLockoutLifted, .childPinChanged, .childSettingsChanged, .demoSeeded, .excuseSubmitted,
             .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied, .merkleLogAccepted, .nagNoteAdded,
@@ -222,7 +225,8 @@ extension AuditKind {
         case .draftApproved, .draftConfirmed, .draftCreated, .draftEdited, .draftExecuted, .draftExpired,
             .draftRejected, .draftStepDenied:
             .none
-        case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,
+        case .accountDeleteDenied, .aiAskCoachDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied,
+            .aiPredictCompletionDenied,
             .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,
             .childCredentialsSetDenied, .childLockoutLiftDenied, .childPinChangeDenied, .childSettingsChangeDenied,
             .childSettingsReadDenied, .consentGrantDenied, .consentRevokeDenied, .familyChangeDenied,

@@ -7,6 +7,7 @@ public enum AIOperationID: String, Sendable, CaseIterable {
     case coaching, patterns, digest
     case predictCompletion = "predict_completion"
     case pushBack = "push_back"
+    case askCoach = "ask_coach"
 }
 
 /// One operation of the mediator: its question, the facts it needs, its rule, and what is recorded of a response.

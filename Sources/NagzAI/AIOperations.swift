@@ -95,6 +95,25 @@ public enum AIOperations {
         wording: ModelWording(
             facts: { heuristics, _, snapshot, names in .pushBack(snapshot, heuristics, familyNames: names) },
             replace: { $0.message = $1 }))
+
+    /// A person's own question in words. Neither the words nor a part of them are recorded.
+    public static let askCoach = AIOperation<CoachQuestion, CoachAnswer>(
+        .askCoach,
+        rule: { heuristics, question, snapshot in heuristics.coachAnswer(to: question.text, for: snapshot) },
+        record: { heuristics, question, snapshot, response in
+            let facts = snapshot.facts
+            return AIRecord(
+                tone: heuristics.tone(misses: facts.missCount7d, streak: facts.streak).tone, summary: response.answer,
+                content: response.answer,
+                inputs: facts.counts + [("text_length", "\(question.text.unicodeScalars.count)")],
+                classification: response.topic.rawValue, confidence: response.confidence,
+                grounding: Grounding(persona: facts.tone, events: response.citations.count))
+        },
+        wording: ModelWording(
+            facts: { heuristics, question, snapshot, names in
+                .askCoach(question.text, snapshot, heuristics, familyNames: names)
+            },
+            replace: { $0.answer = $1 }))
 }
 
 extension NagFacts {

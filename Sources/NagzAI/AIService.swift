@@ -10,7 +10,7 @@ public protocol AIService {
     ) async throws -> Response
 }
 
-/// One method for each of the seven operations.
+/// One method for each operation.
 extension AIService {
     public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
         try await answer(AIOperations.summarizeExcuse, ExcuseQuestion(text: text, nagID: nagID))
@@ -38,5 +38,9 @@ extension AIService {
 
     public func pushBack(nagID: NagID) async throws -> PushBackResponse {
         try await answer(AIOperations.pushBack, NagQuestion(nagID: nagID))
+    }
+
+    public func askCoach(_ text: String, of user: UserID?, familyID: FamilyID) async throws -> CoachAnswer {
+        try await answer(AIOperations.askCoach, CoachQuestion(familyID: familyID, userID: user, text: text))
     }
 }

@@ -19,6 +19,8 @@ public protocol FactSource {
     func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts>
     func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts>
     func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts>
+    /// - Parameter userID: nil for the person whose source this is, where it is one person's.
+    func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts>
 }
 
 /// The facts for operations on one nag. Negative counts are treated as 0.

@@ -12,21 +12,18 @@ public final class Heuristics: Sendable {
 
     /// Three misses: firm. No miss and a streak of three: supportive. Otherwise neutral.
     public func tone(for facts: NagFacts) -> Outcome<ToneSelectResponse> {
-        let misses = max(0, facts.missCount7d)
-        let streak = max(0, facts.streak)
-        let (tone, rule): (AITone, Rule) =
-            if misses >= 3 {
-                (.firm, .toneRecentMisses)
-            } else if misses == 0, streak >= 3 {
-                (.supportive, .toneSteadyStreak)
-            } else {
-                (.neutral, .toneDefault)
-            }
+        let (misses, streak) = (max(0, facts.missCount7d), max(0, facts.streak))
+        let (tone, rule) = tone(misses: misses, streak: streak)
         return Outcome(
             ToneSelectResponse(
                 nagID: facts.nag.id, tone: tone, missCount7d: misses, streak: streak,
                 reason: phrasebook.reasons[rule] ?? rule.rawValue),
             rule)
+    }
+
+    func tone(misses: Int, streak: Int) -> (tone: AITone, rule: Rule) {
+        if misses >= 3 { return (.firm, .toneRecentMisses) }
+        return misses <= 0 && streak >= 3 ? (.supportive, .toneSteadyStreak) : (.neutral, .toneDefault)
     }
 
     /// The tone of tips and messages: the selected tone, or if that is neutral, the tone the recipient prefers.

@@ -43,6 +43,11 @@ public enum Rule: String, Sendable, CaseIterable {
 
     case digestNothingDue = "digest.nothing_due"
     case digestWeek = "digest.week"
+
+    case coachDue = "coach.due"
+    case coachWeek = "coach.week"
+    case coachTone = "coach.tone"
+    case coachUnknown = "coach.unknown"
 }
 
 /// The situation that a coaching tip is for.

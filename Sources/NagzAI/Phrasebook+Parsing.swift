@@ -47,6 +47,11 @@ extension Phrasebook {
             recognized.excuses.append((entry.text, category))
         case .excuseSentence:
             excuseSentences[try entry.key(0), default: []].append(try entry.plainText())
+        case .coach:
+            let sentence: CoachSentence = try entry.key(0)
+            coach[sentence] = try entry.template(sentence.slots)
+        case .coachTopic:
+            guard coachTopics.add(entry.text, as: try entry.key(0)) else { throw PoolProblem("no word in it") }
         case .variant:
             let key = words(in: String(entry.keys[0]))
             guard let word = key.first, key.count == 1 else { throw PoolProblem("not one word before the bar") }
@@ -80,6 +85,9 @@ extension Phrasebook {
         for rule in [Rule.toneRecentMisses, .toneSteadyStreak, .toneDefault] {
             try require(reasons[rule] != nil, "reason \(rule.rawValue)")
         }
+        for sentence in CoachSentence.allCases {
+            try require(coach[sentence] != nil, "coach \(sentence.rawValue)")
+        }
         for sentence in DigestSentence.allCases {
             try require(digest[sentence] != nil, "digest \(sentence.rawValue)")
         }
@@ -108,6 +116,8 @@ private struct Entry {
     enum Kind: String {
         case category, tip, message, reason, digest, excuse
         case excuseSentence = "excuse_sentence"
+        case coach
+        case coachTopic = "coach_topic"
         case variant, avoid
     }
 
@@ -126,7 +136,7 @@ private struct Entry {
     }
 
     /// Whether the text is shown to people.
-    var isSpoken: Bool { kind != .excuse && kind != .variant && kind != .avoid }
+    var isSpoken: Bool { kind != .excuse && kind != .coachTopic && kind != .variant && kind != .avoid }
 
     /// The part of the line that must be unique in the file.
     var identity: String {
@@ -154,15 +164,15 @@ extension Entry.Kind {
         switch self {
         case .avoid: 0
         case .tip, .message: 2
-        case .category, .reason, .digest, .excuse, .excuseSentence, .variant: 1
+        case .category, .reason, .digest, .excuse, .excuseSentence, .coach, .coachTopic, .variant: 1
         }
     }
 
     /// Whether several lines may have the same key.
     fileprivate var isPool: Bool {
         switch self {
-        case .tip, .message, .excuse, .excuseSentence, .variant, .avoid: true
-        case .category, .reason, .digest: false
+        case .tip, .message, .excuse, .excuseSentence, .coachTopic, .variant, .avoid: true
+        case .category, .reason, .digest, .coach: false
         }
     }
 }

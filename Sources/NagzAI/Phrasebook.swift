@@ -9,6 +9,9 @@ public struct Phrasebook: Sendable {
     var digest: [DigestSentence: Template<PhraseSlot>] = [:]
     var excuses = PhraseMatcher<ExcuseCategory>()
     var excuseSentences: [ExcuseCategory: [String]] = [:]
+    var coach: [CoachSentence: Template<PhraseSlot>] = [:]
+    /// What a question to the coach is about; `unknown` for what it asks about somebody else.
+    var coachTopics = PhraseMatcher<CoachTopic>()
     var avoided = PhraseMatcher<String>()
 
     /// The smallest number of texts in a pool.
@@ -59,6 +62,10 @@ public struct Phrasebook: Sendable {
         digest[sentence]?.filled(values) ?? ""
     }
 
+    func coachSentence(_ sentence: CoachSentence, _ values: [PhraseSlot: String] = [:]) -> String {
+        coach[sentence]?.filled(values) ?? ""
+    }
+
     private static func pick<Entry>(_ number: UInt64, _ pool: [Entry]?) -> Entry? {
         guard let pool, !pool.isEmpty else { return nil }
         return pool[Int(number % UInt64(pool.count))]
@@ -66,7 +73,9 @@ public struct Phrasebook: Sendable {
 }
 
 /// The placeholders of a phrasebook's texts.
-enum PhraseSlot: String, Sendable, CaseIterable { case task, name, completed, total, percent, count, overdue }
+enum PhraseSlot: String, Sendable, CaseIterable {
+    case task, name, completed, total, percent, count, overdue, when, time, day, misses, streak
+}
 
 /// The key of a pool of tips.
 struct TipPool: Hashable {
@@ -105,6 +114,30 @@ enum DigestSentence: String, CaseIterable {
         case .openMany, .overdueMany, .missedMany: [.count]
         case .openSomeOverdue: [.count, .overdue]
         case .nothingDue, .ownNothingDue, .openOne, .overdueOne, .missedOne, .allDone, .someone: []
+        }
+    }
+}
+
+/// The sentences of the coach's answers, with their placeholders.
+enum CoachSentence: String, CaseIterable {
+    case nothingOpen = "nothing_open"
+    case dueOne = "due_one"
+    case dueMany = "due_many"
+    case overdueOne = "overdue_one"
+    case overdueMany = "overdue_many"
+    case toneFigures = "tone_figures"
+    case unknown
+    /// Times, in the place of `{when}`.
+    case today, tomorrow, yesterday, weekday, date
+
+    var slots: Set<PhraseSlot> {
+        switch self {
+        case .nothingOpen, .unknown: []
+        case .dueOne, .overdueOne: [.task, .when]
+        case .dueMany, .overdueMany: [.count, .task, .when]
+        case .toneFigures: [.misses, .streak]
+        case .today, .tomorrow, .yesterday: [.time]
+        case .weekday, .date: [.day, .time]
         }
     }
 }

@@ -81,7 +81,7 @@ struct TableTests {
         "devices": Ownership(writers: ["Devices"]),
         "attachments": Ownership(writers: ["Attachments"]),
         "nag_attachments": Ownership(writers: ["Attachments"]),
-        "deliveries": Ownership(writers: ["Deliveries"]),
+        "deliveries": Ownership(writers: ["Deliveries"], readers: ["Reports"]),
         "report_snapshots": Ownership(writers: ["Reports"]),
         "live_sockets": Ownership(writers: ["Realtime"]),
         "scheduler_plan": Ownership(writers: ["Jobs"]),

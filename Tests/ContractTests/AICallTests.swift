@@ -17,6 +17,7 @@ struct AICallTests {
         #expect(API.call(of: AIOperations.digest) != nil)
         #expect(API.call(of: AIOperations.predictCompletion) != nil)
         #expect(API.call(of: AIOperations.pushBack) != nil)
+        #expect(API.call(of: AIOperations.askCoach) != nil)
     }
 
     @Test("an operation of another shape has none")
@@ -38,6 +39,8 @@ struct AICallTests {
         #expect(UserInFamilyQuery(asking: member).question == member)
         let family = FamilyQuestion(familyID: FamilyID(high: 5, low: 6))
         #expect(FamilyQuery(asking: family).question == family)
+        let own = CoachQuestion(familyID: FamilyID(high: 5, low: 6), text: "What is due?")
+        #expect(CoachQuestionRequest(asking: own).question == own)
     }
 }
 

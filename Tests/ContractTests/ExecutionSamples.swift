@@ -27,7 +27,8 @@ extension Sample {
         id: id(52), familyID: id(2), userID: id(1), traceID: id(50), questionID: id(51), operation: .intent,
         nagID: id(3), errorCode: "E-POLICY-001", createdAt: moment, execution: execution)
     private static let filter = ExecutionFilter(
-        familyID: id(2), userID: id(1), questionID: id(51), operation: .operation(.pushBack), route: .cloud,
+        familyID: id(2), userID: id(1), traceID: id(19), questionID: id(51), operation: .operation(.pushBack),
+        route: .cloud,
         result: .error,
         since: moment, until: moment)
 

@@ -212,6 +212,8 @@ struct RequestTests {
         + wrong("ConsentUpdate", "revoked", "{}", #"{"granted":false}"#)
         + wrong("ConsentUpdate", "status", #"{"status":"active"}"#)
         + fine("ExcuseSummaryRequest", #"{"text":"x","nag_id":"\#(someID)"}"#)
+        + fine("CoachQuestionRequest", #"{"family_id":"\#(someID)","text":"What is due?"}"#)
+        + wrong("CoachQuestionRequest", "text", #"{"family_id":"\#(someID)","text":""}"#)
         + wrong("ExcuseSummaryRequest", "text", #"{"nag_id":"\#(someID)"}"#)
         + ["ToneSelectRequest", "CoachingRequest", "PushBackRequest"].flatMap {
             fine($0, #"{"nag_id":"\#(someID)"}"#) + wrong($0, "nag_id", "{}", #"{"nag_id":5}"#, #"{"nag_id":null}"#)
@@ -377,6 +379,7 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ExcuseSummaryRequest.self)
     add(ToneSelectRequest.self)
     add(CoachingRequest.self)
+    add(CoachQuestionRequest.self)
     add(PushBackRequest.self)
     add(Asking<ExecutionRequest>.self, "ExecutionRequest")
     add(ConfirmationReply.self)

@@ -304,6 +304,11 @@ extension Sample {
                 PushBackResponse(
                     nagID: id(3), shouldPushBack: true, message: "soon", tone: .firm, reason: "bounded_push_back"),
                 execution: execution, draftID: id(50))),
+        Sample(
+            API.askCoach, NoParameters(), asking(CoachQuestionRequest(familyID: id(2), text: "What is due?")),
+            AIAnswer(
+                CoachAnswer(
+                    familyID: id(2), answer: "Nothing.", topic: .due, citations: [id(3)], confidence: 0.9))),
     ]
 
     // MARK: sync, audit

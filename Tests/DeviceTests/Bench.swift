@@ -48,6 +48,7 @@ final class FarAway: AnsweringServer {
             PredictCompletionResponse(nagID: nagID, likelihood: 1, suggestedReminderTime: nil, factors: [])
         case .pushBack:
             PushBackResponse(nagID: nagID, shouldPushBack: false, message: nil, tone: nil, reason: "far")
+        case .askCoach: CoachAnswer(familyID: homeFamily, answer: "far", topic: .due, confidence: 1)
         }
     }
 }
@@ -133,6 +134,7 @@ final class Bench {
         case .digest: _ = try await service.digest(familyID: homeFamily)
         case .predictCompletion: _ = try await service.predictCompletion(nagID: nag)
         case .pushBack: _ = try await service.pushBack(nagID: nag)
+        case .askCoach: _ = try await service.askCoach("What is due?", of: me, familyID: homeFamily)
         }
     }
 }

@@ -169,6 +169,12 @@ import Testing
             "digest open_some_overdue | {count} {overdue}",
         ]
         lines += [
+            "coach nothing_open | nulo", "coach due_one | {task}", "coach due_many | {count}",
+            "coach overdue_one | {task}", "coach overdue_many | {count}", "coach tone_figures | {misses}",
+            "coach unknown | ne", "coach today | {time}", "coach tomorrow | {time}", "coach yesterday | {time}",
+            "coach weekday | {day}", "coach date | {day}", "coach_topic due | kio",
+        ]
+        lines += [
             "digest missed_many | {count}", "excuse forgot | olvidé", "variant olvidé | forgesis", "avoid | bobo",
         ]
         return lines
@@ -225,7 +231,7 @@ import Testing
     func missing(_ index: Int) {
         var lines = Self.smallest
         let removed = lines.remove(at: index)
-        let isOptional = ["excuse ", "variant ", "avoid "].contains { removed.hasPrefix($0) }
+        let isOptional = ["excuse ", "coach_topic ", "variant ", "avoid "].contains { removed.hasPrefix($0) }
         #expect(((try? load(lines)) != nil) == isOptional, "\(removed)")
     }
 

@@ -9,7 +9,8 @@ struct PromptBookTests {
     /// The smallest book that loads.
     private static let smallest =
         ModelTask.allCases.flatMap { task in
-            let own = task.slots.contains(.text) ? "{text}" : "{draft}"
+            let own = [PromptSlot.text, .draft].filter(task.slots.contains).map { "{\($0.rawValue)}" }
+                .joined(separator: " ")
             return ["system \(task.rawValue) | Be kind.", "user \(task.rawValue) | Say \(own)"]
         } + Claim.allCases.map { "claim \($0.rawValue) | word \($0.rawValue)" }
 
@@ -80,11 +81,16 @@ struct PromptBookTests {
             .selectTone(snapshot, rules, familyNames: ["canary"]),
             .coaching(snapshot, rules, familyNames: ["canary"]),
             try #require(PromptFacts.pushBack(snapshot, rules, familyNames: ["canary"])), .digest(digest, rules),
+            try #require(
+                PromptFacts.askCoach(
+                    "canary, what is due?",
+                    Snapshot(CoachFacts(familyID: familyID, userID: user(1), nags: [])), rules,
+                    familyNames: ["canary"])),
             .intent("canary", recipients: ["the child"], now: noon, zone: NewYork2026()),
         ]
     }
 
-    @Test("only an excuse and an intent carry a person's words, and no prompt carries a name")
+    @Test("only an excuse, an own question and an intent carry a person's words, and no prompt carries a name")
     func words() throws {
         let book = try PromptBook.english()
         let all = try Self.everyFacts()
@@ -92,7 +98,7 @@ struct PromptBookTests {
         for facts in all {
             let request = book.request(for: facts, contextTokens: 4_096, traceparent: "00-1-2-01")
             let carries = (request.system + request.user).contains("canary")
-            #expect(carries == [.summarizeExcuse, .intent].contains(facts.task), "\(facts.task)")
+            #expect(carries == [.summarizeExcuse, .askCoach, .intent].contains(facts.task), "\(facts.task)")
             #expect(!request.system.isEmpty && !(request.system + request.user).contains("{"), "\(request)")
             #expect(Set(facts.values.keys) == facts.task.slots)
             #expect((request.schema != nil) == (facts.task == .intent) && request.traceparent == "00-1-2-01")

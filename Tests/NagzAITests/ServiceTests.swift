@@ -17,6 +17,10 @@ private struct FixedFacts: FactSource {
         return Snapshot(PatternFacts(userID: userID, familyID: familyID, misses: [miss, miss, miss]))
     }
 
+    func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts> {
+        Snapshot(CoachFacts(familyID: familyID, userID: userID ?? user(1), nags: []))
+    }
+
     func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts> {
         Snapshot(DigestFacts(familyID: familyID, members: [], nags: []))
     }

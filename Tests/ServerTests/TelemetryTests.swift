@@ -114,7 +114,27 @@ struct TelemetryTests {
             #expect(first["nags_open"] == 1 && first["nags_completed"] == 1 && first["nags_missed"] == 0)
             #expect(first["users"] == users && first["families"] == families)
             #expect(first["requests_per_second"] != nil)
+            #expect(first["deliveries_sent"] != nil)
         }
+    }
+
+    @Test("the dashboard has what became of notifications, over all channels")
+    func deliveries() {
+        let (telemetry, now) = (Telemetry(loops: 1), Timestamp(seconds: 1_000_000))
+        func figures() -> [String: Double] {
+            let metrics = Dashboard.figures(telemetry, nil, at: now).metrics
+            return Dictionary(uniqueKeysWithValues: metrics.map { ($0.key, $0.value) })
+        }
+        let names = ["deliveries_sent", "deliveries_retried", "deliveries_failed", "deliveries_queue_age"]
+        #expect(names.map { figures()[$0] } == [0, 0, 0, 0])
+        for (number, channel) in telemetry.deliveries.enumerated() {
+            channel.sent.add(2)
+            channel.retried.add()
+            channel.dead.add()
+            channel.update(dueSince: now - .minutes(Int64(number) + 1))
+        }
+        let count = Double(telemetry.deliveries.count)
+        #expect(names.map { figures()[$0] } == [2 * count, count, count, 60 * count])
     }
 
     @Test("a costly thing is done once at a time, at most every five seconds, and for a hundredth of the time at most")

@@ -31,6 +31,10 @@ extension API {
     public static let evaluatePushBack = Endpoint<NoParameters, Asking<PushBackRequest>, AIAnswer<PushBackResponse>>(
         Operation("evaluatePushBack", .post, "/api/v1/ai/push-back", tag: .ai, status: 201))
 
+    /// Ask the coach a question of your own.
+    public static let askCoach = Endpoint<NoParameters, Asking<CoachQuestionRequest>, AIAnswer<CoachAnswer>>(
+        Operation("askCoach", .post, "/api/v1/ai/ask", tag: .ai, status: 201))
+
     /// All AI operations with their endpoints.
     public static let aiCalls: [any AICall] = [
         AIBodyCall(operation: AIOperations.summarizeExcuse, endpoint: summarizeExcuse),
@@ -40,6 +44,7 @@ extension API {
         AIQueryCall(operation: AIOperations.digest, endpoint: generateDigest),
         AIQueryCall(operation: AIOperations.predictCompletion, endpoint: predictCompletion),
         AIBodyCall(operation: AIOperations.pushBack, endpoint: evaluatePushBack),
+        AIBodyCall(operation: AIOperations.askCoach, endpoint: askCoach),
     ]
 
     /// The endpoint of an AI operation; nil if there is none.

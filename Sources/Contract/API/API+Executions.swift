@@ -69,6 +69,7 @@ public struct ExecutionFilter: WireParameters, Hashable {
     public var familyID: FamilyID
     /// Who asked.
     public var userID: UserID?
+    public var traceID: TraceID?
     public var questionID: QuestionID?
     public var operation: AskedOperation?
     public var route: RoutingDecision.Route?
@@ -79,12 +80,14 @@ public struct ExecutionFilter: WireParameters, Hashable {
     public var until: Timestamp?
 
     public init(
-        familyID: FamilyID, userID: UserID? = nil, questionID: QuestionID? = nil, operation: AskedOperation? = nil,
-        route: RoutingDecision.Route? = nil, result: ExecutionResult? = nil, since: Timestamp? = nil,
+        familyID: FamilyID, userID: UserID? = nil, traceID: TraceID? = nil, questionID: QuestionID? = nil,
+        operation: AskedOperation? = nil, route: RoutingDecision.Route? = nil, result: ExecutionResult? = nil,
+        since: Timestamp? = nil,
         until: Timestamp? = nil
     ) {
         self.familyID = familyID
         self.userID = userID
+        self.traceID = traceID
         self.questionID = questionID
         self.operation = operation
         self.route = route
@@ -96,6 +99,7 @@ public struct ExecutionFilter: WireParameters, Hashable {
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.query("family_id")
         userID = try parameters.optionalQuery("user_id")
+        traceID = try parameters.optionalQuery("trace_id")
         questionID = try parameters.optionalQuery("question_id")
         operation = try parameters.optionalQuery("operation")
         route = try parameters.optionalQuery("route")
@@ -107,6 +111,7 @@ public struct ExecutionFilter: WireParameters, Hashable {
     public func write(to parameters: inout ParameterWriter) {
         parameters.query("family_id", familyID)
         parameters.query("user_id", userID)
+        parameters.query("trace_id", traceID)
         parameters.query("question_id", questionID)
         parameters.query("operation", operation)
         parameters.query("route", route)

@@ -108,6 +108,35 @@ public struct CacheFacts: FactSource {
             zone: zone(cachedFamily))
     }
 
+    /// - Throws: `CacheMiss`, `SQLiteError`.
+    public func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts> {
+        guard familyID == family else { throw CacheMiss.neverSynced }
+        let (cachedFamily, now) = (try cachedFamily(), now())
+        guard let userID, let member = try member(userID, cachedFamily) else { throw CacheMiss.notHeld }
+        let nags = try cache.database.rows(
+            """
+            SELECT id, category, status, due_at, closed_at FROM nags
+            WHERE family = \(cachedFamily.key) AND recipient_id = \(userID)
+                AND (status = 'open' OR status IN ('completed', 'missed')
+                     AND closed_at > \(FactWindow.recent.start(now)) AND closed_at <= \(now))
+            """
+        ) { row throws(SQLiteError) in
+            let id: NagID = try row["id"]
+            let status: NagStatus = try row["status"]
+            let isReported = status == .open && reported.contains(id)
+            let closedAt = isReported ? now : try row["closed_at"] as Timestamp?
+            return CoachFacts.Nag(
+                id: id, category: try row["category"], status: isReported ? .completed : status,
+                dueAt: try row["due_at"], closedAt: closedAt)
+        }
+        return Snapshot(
+            CoachFacts(
+                familyID: familyID, userID: userID, nags: nags,
+                missCount7d: try missCount(of: userID, cachedFamily, now), streak: member.streak,
+                tone: member.preferences.tone),
+            now: now, zone: zone(cachedFamily))
+    }
+
     /// The names of the family's members, as far as this device holds them.
     func names() throws -> [String] {
         try cache.database.rows(

@@ -5,13 +5,16 @@ public enum ModelTask: String, Sendable, CaseIterable {
     case coaching
     case pushBack = "push_back"
     case digest
+    /// A person's own question.
+    case askCoach = "ask_coach"
     /// A person's words that become the draft of a nag.
     case intent
 
     public var kind: TaskKind {
         switch self {
         case .summarizeExcuse, .digest: .summarize
-        case .selectTone, .coaching, .pushBack: .rewrite
+        // The answer is the rules': a model says it in other words.
+        case .selectTone, .coaching, .pushBack, .askCoach: .rewrite
         case .intent: .intentToAction
         }
     }
@@ -21,6 +24,7 @@ public enum ModelTask: String, Sendable, CaseIterable {
         switch self {
         case .summarizeExcuse: 200
         case .selectTone, .coaching, .pushBack: 280
+        case .askCoach: 600
         case .digest: 1_200
         case .intent: nil
         }

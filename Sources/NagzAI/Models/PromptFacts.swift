@@ -2,7 +2,7 @@ import Domain
 
 /// What a prompt says of the facts, and what an answer may therefore say.
 ///
-/// Only `summarizeExcuse` and `intent` carry a person's words. People go as `the child`, and a digest's one name is put
+/// Only `summarizeExcuse`, `askCoach` and `intent` carry a person's words. People go as `the child`, and a digest's one name is put
 /// back into the answer.
 public struct PromptFacts: Hashable, Sendable {
     public let task: ModelTask
@@ -80,6 +80,20 @@ public struct PromptFacts: Hashable, Sendable {
             ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praised)
     }
 
+    /// A person's own question, and the rules' answer to be said in other words; nil where the rules refuse one.
+    public static func askCoach(
+        _ text: String, _ snapshot: Snapshot<CoachFacts>, _ heuristics: Heuristics, familyNames: [String]
+    ) -> Self? {
+        let answer = heuristics.coachAnswer(to: text, for: snapshot).response
+        guard answer.topic != .unknown else { return nil }
+        let nags = snapshot.facts.digestFacts.nags.filter { $0.isCounted(now: snapshot.now) }
+        var claims: Set<Claim> = nags.contains { $0.status == .completed } ? [.done] : []
+        if snapshot.facts.missCount7d > 0 || nags.contains(where: { $0.status == .missed }) { claims.insert(.missed) }
+        if nags.contains(where: { $0.status == .open && $0.dueAt < snapshot.now }) { claims.insert(.late) }
+        return Self(
+            .askCoach, [.text: quotable(text), .draft: answer.answer], claims: claims, familyNames: familyNames)
+    }
+
     /// A person's words that become the draft of a nag.
     /// - Parameter recipients: what the recipients are called; the answer names one of them.
     public static func intent(
@@ -154,6 +168,7 @@ extension ModelTask {
         case .selectTone: [.draft, .tone, .misses, .streak]
         case .coaching, .pushBack: [.draft, .tone, .category]
         case .digest: [.draft, .completed, .total, .missed, .open, .overdue]
+        case .askCoach: [.text, .draft]
         case .intent: [.text, .recipients, .categories, .definitions, .now]
         }
     }

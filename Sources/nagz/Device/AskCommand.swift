@@ -46,6 +46,16 @@ struct AskedCommand {
         return try context.nag(subject, cache, family)
     }
 
+    /// The person's own words.
+    func words() throws -> String {
+        guard let subject, CoachQuestionRequest.lengths.contains(subject.unicodeScalars.count) else {
+            throw Stop(
+                .usage,
+                "nagz device \(name) takes a QUESTION of at most \(CoachQuestionRequest.lengths.upperBound) characters")
+        }
+        return subject
+    }
+
     /// The person named, or the device's own.
     func user() throws -> UserID {
         guard let user = subject.map({ UserID($0) }) ?? session.userID else {

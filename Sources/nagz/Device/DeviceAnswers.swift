@@ -86,6 +86,13 @@ enum DeviceAnswers {
             let lines = answer.insights.map { "\($0.dayOfWeek.rawValue): \($0.missCount) misses" }
             return lines.isEmpty ? ["no weekday stands out in the last 90 days"] : lines
         },
+        AskCommand(
+            "ask", AIOperations.askCoach,
+            about: { CoachQuestion(familyID: $0.family, userID: $0.session.userID, text: try $0.words()) }
+        ) { answer in
+            [answer.answer]
+                + (answer.citations.isEmpty ? [] : ["from: \(answer.citations.map(\.ending).joined(separator: ", "))"])
+        },
         AskCommand("digest", AIOperations.digest, about: { FamilyQuestion(familyID: $0.family) }) { answer in
             let members = answer.memberSummaries.map {
                 "\(($0.displayName ?? $0.userID.ending).padded(to: 12)) \($0.completed)/\($0.totalNags) done, \($0.missed) missed"

@@ -14,12 +14,13 @@ enum DeviceCommand {
                nagz device delete-account [--yes]
                nagz device sync [--watch] [--every SECONDS] [--mode cursor|timestamps]
                nagz device nags [--all]
-               nagz device complete NAG [--note TEXT] [--offline]
-               nagz device excuse NAG TEXT [--with-words] [--offline]
-               nagz device note NAG TEXT [--offline]
+               nagz device complete NAG [--note TEXT] [--dictated] [--offline]
+               nagz device excuse NAG TEXT [--with-words] [--dictated] [--offline]
+               nagz device note NAG TEXT [--dictated] [--offline]
                nagz device tone|coach|predict|push-back NAG [--local] [--session] [--provider NAME]
                nagz device patterns [USER] [--local] [--provider NAME]
                nagz device digest [--local] [--provider NAME]
+               nagz device ask QUESTION [--local] [--session] [--provider NAME]
                nagz device ai [show]
                nagz device ai set SETTING VALUE            for example: set mode auto, set cloud-model none
                nagz device ai forget                       deletes the session that --session goes on
@@ -51,6 +52,7 @@ enum DeviceCommand {
                           http://127.0.0.1:8081/v1; else NAGZ_MODEL_URL, NAGZ_MODEL_NAME and NAGZ_MODEL_KEY_FILE.
                           It writes texts where your AI mode is auto or local_only; if it cannot, the rules do
           --offline       keeps the act in the outbox; the next sync uploads it
+          --dictated      says that the words were dictated
           --with-words    sends the words of an excuse; else only its category and a sentence for that category
           --discard       logs out although the outbox holds acts that were not uploaded
           --yes           deletes the account without asking

@@ -26,10 +26,13 @@ struct AIRecordTests {
             {
                 try await request.send(scene, as: home.guardian)
             }
-            #expect(reply.status == (request.isAboutANag && request != .predictCompletion ? 201 : 200))
+            #expect(
+                reply.status
+                    == (request == .patterns || request == .digest || request == .predictCompletion ? 200 : 201))
             let entry = try #require(try await server.audit(home.id).last)
             #expect(entry.actor == SystemActor.mediator)
-            #expect(entry.subject == (request == .digest ? nil : home.child.pseudonym))
+            let subject = request == .askCoach ? home.guardian.pseudonym : home.child.pseudonym
+            #expect(entry.subject == (request == .digest ? nil : subject))
             #expect(entry.resource == (request.isAboutANag ? scene.nag.retyped() : nil))
             let details = entry.details
             #expect(details["on_behalf_of"] == home.guardian.pseudonym.description)
@@ -42,7 +45,7 @@ struct AIRecordTests {
                     && details["fallback_confirmed"] == "false")
             #expect(details["latency_us"].flatMap { Int($0) } ?? -1 >= 0)
             let json = try #require(reply.json)
-            let content = ["summary", "reason", "tip", "message", "summary_text"].compactMap { key in
+            let content = ["summary", "reason", "tip", "message", "summary_text", "answer"].compactMap { key in
                 request == .pushBack && key == "reason" ? nil : json[key]?.stringValue
             }.first
             #expect(details["content_length"] == "\(content?.utf8.count ?? 0)")

@@ -137,12 +137,12 @@ struct AIScene: Sendable {
     }
 }
 
-/// The seven operations, each as one request.
+/// The operations, each as one request.
 enum AIRequest: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case summarizeExcuse, selectTone, coaching, patterns, digest, predictCompletion, pushBack
+    case summarizeExcuse, selectTone, coaching, patterns, digest, predictCompletion, pushBack, askCoach
 
     var testDescription: String { rawValue }
-    var isAboutANag: Bool { self != .patterns && self != .digest }
+    var isAboutANag: Bool { ![.patterns, .digest, .askCoach].contains(self) }
     /// The audit entry's kind.
     var kind: String { "ai.\(operation)" }
     /// The feed event's type, where the operation does its work.
@@ -152,6 +152,7 @@ enum AIRequest: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .selectTone: "select_tone"
         case .predictCompletion: "predict_completion"
         case .pushBack: "push_back"
+        case .askCoach: "ask_coach"
         case .coaching, .patterns, .digest: rawValue
         }
     }
@@ -160,7 +161,7 @@ enum AIRequest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     func isOpen(to person: Person, _ scene: AIScene) -> Bool {
         if person.familyID != scene.home.id || person == scene.home.removed { return false }
         switch self {
-        case .digest: return true
+        case .digest, .askCoach: return true
         case .pushBack: return person.role == .guardian
         case .summarizeExcuse, .selectTone, .coaching, .patterns, .predictCompletion:
             return person.role == .guardian || person == scene.home.child
@@ -189,6 +190,10 @@ enum AIRequest: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .coaching: return try await post("coaching")
         case .pushBack: return try await post("push-back")
         case .patterns: return try await get("patterns?user_id=\(scene.home.child.id)&family_id=\(family)")
+        case .askCoach:
+            return try await server.call(
+                "POST", "/api/v1/ai/ask", as: person,
+                body: ["family_id": .string(family.description), "text": "What is due, Zanzibar?"])
         case .digest: return try await get("digest?family_id=\(family)")
         case .predictCompletion: return try await get("predict-completion?nag_id=\(nag)")
         }

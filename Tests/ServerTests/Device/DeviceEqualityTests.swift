@@ -81,6 +81,12 @@ struct DeviceEqualityTests {
                 { try await mine.patterns(userID: member.id, familyID: history.family) },
                 { try await theirs.patterns(userID: member.id, familyID: history.family) })
         }
+        for text in ["What is due for me?", "How did I do this week?", "Why so strict?", "Is she late?"] {
+            let own = device.person.id
+            try await same(
+                { try await mine.askCoach(text, of: own, familyID: history.family) },
+                { try await theirs.askCoach(text, of: own, familyID: history.family) })
+        }
         try await same(
             { try await mine.digest(familyID: history.family) }, { try await theirs.digest(familyID: history.family) })
         return compared

@@ -68,7 +68,9 @@ struct ExecutionTests {
             let scene = try await AIScene(server)
             let question = QuestionID(high: 7, low: 7)
             let answer = try await scene.execute(
-                operation, text: operation == .summarizeExcuse ? "The bus was late" : nil,
+                operation,
+                text: operation == .summarizeExcuse
+                    ? "The bus was late" : operation == .askCoach ? "What is due?" : nil,
                 ExecutionOptions(questionID: question, taskType: .heuristic, intent: .analytical))
             #expect(answer.questionID == question && answer.response.model == "heuristic")
             #expect(!answer.result.isEmpty && answer.result["execution"] == nil)
@@ -76,7 +78,8 @@ struct ExecutionTests {
             #expect(answer.execution.intent == .analytical)
             #expect(
                 answer.execution.confidence
-                    == (operation == .summarizeExcuse ? answer.result["confidence"]?.doubleValue : 0.7))
+                    == (operation == .summarizeExcuse || operation == .askCoach
+                        ? answer.result["confidence"]?.doubleValue : 0.7))
             let records = try await scene.history(
                 ExecutionFilter(familyID: scene.home.id, questionID: question, operation: .operation(operation)))
             #expect(records.map(\.execution) == [answer.execution] && records.first?.traceID == answer.traceID)
@@ -92,7 +95,8 @@ struct ExecutionTests {
             }
             #expect(fault.confirmation == nil)
             for (operation, field) in [
-                (AIOperationID.summarizeExcuse, "text"), (.patterns, "user_id"), (.coaching, "nag_id"),
+                (AIOperationID.summarizeExcuse, "text"), (.askCoach, "text"), (.patterns, "user_id"),
+                (.coaching, "nag_id"),
             ] {
                 let refused = try await refusal {
                     try await server.call(

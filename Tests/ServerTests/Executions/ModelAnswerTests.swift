@@ -43,7 +43,9 @@ struct ModelAnswerTests {
             var expected = 0
             for options in [ModelScene.gateway, ModelScene.ownKey] {
                 for operation in AIOperationID.allCases {
-                    let text = operation == .summarizeExcuse ? "the bus was late" : nil
+                    let text =
+                        operation == .summarizeExcuse
+                        ? "the bus was late" : operation == .askCoach ? "what is due" : nil
                     func ask() async throws -> ExecutionAnswer {
                         try await scene.ai.execute(operation, text: text, options)
                     }
@@ -59,7 +61,7 @@ struct ModelAnswerTests {
                     expected += 1
                 }
             }
-            #expect(try await scene.questions().count == expected && expected == 10)
+            #expect(try await scene.questions().count == expected && expected == 12)
             let used = try await scene.ai.server.keys(of: scene.ai.home.guardian).first?.lastUsedAt
             #expect(used != nil)
         }

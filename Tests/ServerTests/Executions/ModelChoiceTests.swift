@@ -28,7 +28,7 @@ struct ModelChoiceTests {
                 #expect(execution?["used_fallback"] == false && execution?["task_type"] == "cloud_llm")
             }
             let questions = try await scene.questions()
-            #expect(questions.count == asked && asked == 5)
+            #expect(questions.count == asked && asked == 6)
             for question in questions {
                 #expect(question["headers"]?["authorization"]?.stringValue == "Bearer \(TestServer.secret)")
             }

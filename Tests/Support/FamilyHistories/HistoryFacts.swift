@@ -59,6 +59,20 @@ extension FamilyHistory: FactSource {
             now: now, zone: zone(timeZone))
     }
 
+    public func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts> {
+        guard let userID, let member = member(userID) else { throw Unknown() }
+        let nags = nags.filter { $0.recipient == userID }.map {
+            CoachFacts.Nag(
+                id: $0.id, category: $0.category, status: $0.status, dueAt: $0.dueAt, closedAt: $0.closedAt)
+        }
+        return Snapshot(
+            CoachFacts(
+                familyID: familyID, userID: userID, nags: nags,
+                missCount7d: misses(of: userID).count { FactWindow.recent.contains($0.missedAt, now: now) },
+                streak: streak(of: userID), tone: member.tone),
+            now: now, zone: zone(timeZone))
+    }
+
     struct Unknown: Error {}
 
     public func streak(of user: UserID) -> Int {

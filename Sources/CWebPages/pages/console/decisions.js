@@ -7,7 +7,7 @@ import {family, loadPeopleOnce, person} from "/console/people.js";
 import {address, openEntry} from "/console/router.js";
 import {time} from "/console/time.js";
 
-const titles = {select_tone: "Tone", coaching: "Coaching", summarize_excuse: "Excuse summary", patterns: "Patterns", digest: "Digest", predict_completion: "Prediction", push_back: "Push-back"};
+const titles = {select_tone: "Tone", coaching: "Coaching", summarize_excuse: "Excuse summary", patterns: "Patterns", digest: "Digest", predict_completion: "Prediction", push_back: "Push-back", ask_coach: "Own question"};
 export const title = (operation) => (Object.hasOwn(titles, operation) ? titles[operation] : operation.replaceAll("_", " "));
 
 export function decisions(main, state) {

@@ -12,6 +12,7 @@ extension AIOperationID {
         case .digest: .aiDigest
         case .predictCompletion: .aiPredictCompletion
         case .pushBack: .aiPushBack
+        case .askCoach: .aiAskCoach
         }
     }
 
@@ -25,6 +26,7 @@ extension AIOperationID {
         case .digest: .aiDigestDenied
         case .predictCompletion: .aiPredictCompletionDenied
         case .pushBack: .aiPushBackDenied
+        case .askCoach: .aiAskCoachDenied
         }
     }
 }

@@ -52,6 +52,9 @@ package final class Mediator {
         routes.signedIn(API.predictCompletion) {
             try await self.answer(AIOperations.predictCompletion, $1.parameters, for: $0)
         }
+        routes.signedIn(API.askCoach) {
+            try await self.answer(AIOperations.askCoach, $1.body, for: $0)
+        }
         routes.signedIn(API.evaluatePushBack) {
             let request = $1.body.request
             return try await self.answer(

@@ -62,6 +62,7 @@ enum ExecutionStatements {
     /// What has no index of its own.
     private static func condition(_ filter: ExecutionFilter) -> SQL {
         var condition: SQL = "true"
+        if let trace = filter.traceID { condition = "\(condition) AND e.trace_id = \(trace)" }
         if let question = filter.questionID {
             condition = "\(condition) AND e.question_id IS NOT DISTINCT FROM \(question)"
         }
@@ -77,7 +78,8 @@ enum ExecutionStatements {
 
     /// Whether a scan may have to pass over rows that do not match.
     static func isSelective(_ filter: ExecutionFilter) -> Bool {
-        filter.questionID != nil || filter.operation != nil || filter.route != nil || filter.result != nil
+        filter.traceID != nil || filter.questionID != nil || filter.operation != nil || filter.route != nil
+            || filter.result != nil
     }
 
     /// Every attempt under a trace, the oldest first.

@@ -70,6 +70,17 @@ final class Executions {
                 await mediator.answer(
                     AIOperations.patterns, MemberQuestion(userID: user, familyID: asked.familyID), options, for: caller),
                 { _ in "" }, options, caller)
+        case .askCoach:
+            guard let text = asked.text else { throw Self.missing("text") }
+            guard CoachQuestionRequest.lengths.contains(text.unicodeScalars.count) else {
+                throw APIError(
+                    .validationFailed, "A question has at most \(CoachQuestionRequest.lengths.upperBound) characters.",
+                    field: "text")
+            }
+            return try answer(
+                await mediator.answer(
+                    AIOperations.askCoach, CoachQuestion(familyID: asked.familyID, text: text), options, for: caller),
+                \.answer, options, caller)
         case .digest:
             return try answer(
                 await mediator.answer(

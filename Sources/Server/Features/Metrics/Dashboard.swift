@@ -5,7 +5,9 @@ import Reactor
 /// The figures of a dashboard: rates of the last minute, charts of the last five.
 enum Dashboard {
     /// - Parameter counts: the product's; nil while there are none yet.
-    static func figures(_ telemetry: Telemetry, _ counts: ProductCounts.Counts?) -> MetricsResponse {
+    static func figures(
+        _ telemetry: Telemetry, _ counts: ProductCounts.Counts?, at now: Timestamp
+    ) -> MetricsResponse {
         let samples = telemetry.samples
         let steps = zip(samples, samples.dropFirst()).filter { $0.at < $1.at }.map { Step($0, $1) }
         // The newest step may be very short: the minute before it evens that out.
@@ -41,7 +43,21 @@ enum Dashboard {
                     curve: samples.map { megabytes($0.residentBytes) }),
                 figure("processor", "Processor", minute?.processorPercent, "%", curve: steps.map(\.processorPercent)),
                 figure("uptime", "Up for", telemetry.uptime / .seconds(1), "s"),
-            ] + (counts.map(product) ?? []))
+            ] + deliveries(telemetry.deliveries, now) + (counts.map(product) ?? []))
+    }
+
+    /// Of this instance, over all channels, since it started.
+    private static func deliveries(_ channels: [DeliveryFigures], _ now: Timestamp) -> [Metric] {
+        func sum(_ counter: KeyPath<DeliveryFigures, Counter>) -> Double {
+            Double(channels.reduce(0) { $0 + $1[keyPath: counter].value })
+        }
+        let oldest = channels.map { $0.queueAge(at: now).microseconds }.max() ?? 0
+        return [
+            figure("deliveries_sent", "Notifications sent", sum(\.sent), ""),
+            figure("deliveries_retried", "Notifications tried again", sum(\.retried), ""),
+            figure("deliveries_failed", "Notifications given up", sum(\.dead), "", above: 0),
+            figure("deliveries_queue_age", "Oldest waiting notification", Double(oldest) / 1e6, "s", above: 300),
+        ]
     }
 
     private static func product(_ counts: ProductCounts.Counts) -> [Metric] {

@@ -7,7 +7,8 @@ enum MetricsRoutes {
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
     ) {
         routes.open(API.getMetrics) { _ in
-            Dashboard.figures(telemetry, await counts.current(services.database))
+            Dashboard.figures(
+                telemetry, await counts.current(services.database), at: services.clock.now())
         }
     }
 }

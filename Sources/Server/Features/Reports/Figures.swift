@@ -1,7 +1,9 @@
 import Contract
 import Domain
+import DomainSQL
 import JSON
 import Postgres
+import SQL
 
 /// Counts of the nags due in a period, by how they ended.
 struct Figures {
@@ -87,5 +89,38 @@ struct WeeklyMetrics {
                 return .object(week)
             })
         return object
+    }
+}
+
+/// The median time from the first notification of a nag to its completion, for the family and by person.
+struct ResponseTimes {
+    private var all: (answered: Int, seconds: Int?) = (0, nil)
+    private var members: [(user: UserID, answered: Int, seconds: Int?)] = []
+
+    init(_ rows: Rows) throws(PostgresError) {
+        for index in 0..<rows.count {
+            let row = rows[index]
+            let (answered, seconds): (Int, Int?) = (try row["answered"], try row["seconds"])
+            if let user: UserID = try row["recipient_id"] {
+                members.append((user, answered, seconds))
+            } else {
+                all = (answered, seconds)
+            }
+        }
+    }
+
+    var document: JSONObject {
+        var object = Self.figures(all.answered, all.seconds)
+        object["by_member"] = .array(
+            members.map { member in
+                var figures = Self.figures(member.answered, member.seconds)
+                figures["user_id"] = .string(member.user.description)
+                return .object(figures)
+            })
+        return object
+    }
+
+    private static func figures(_ answered: Int, _ seconds: Int?) -> JSONObject {
+        ["answered": .integer(Int64(answered)), "median_seconds": seconds.map { .integer(Int64($0)) } ?? .null]
     }
 }

@@ -29,6 +29,23 @@ enum ReportStatements {
         """
     }
 
+    /// The median time from the first notification of a nag to its completion, in whole seconds, over those due in a
+    /// period, bounds included, for each recipient; and for all of them in the row without a recipient.
+    static func responseTimes(of family: FamilyID, from start: Timestamp, through end: Timestamp) -> SQL {
+        """
+        SELECT nags.recipient_id, count(*) AS answered,
+               round(percentile_cont(0.5) WITHIN GROUP (
+                   ORDER BY extract(epoch FROM nags.completed_at - d.first_at)))::bigint AS seconds
+        FROM nags CROSS JOIN LATERAL (
+            SELECT min(sent_at) AS first_at FROM deliveries
+            WHERE deliveries.family_id = nags.family_id AND deliveries.nag_id = nags.id
+                AND deliveries.user_id = nags.recipient_id AND deliveries.status IN ('sent', 'delivered')
+        ) d
+        WHERE \(due(family, start, end)) AND nags.status = 'completed' AND nags.completed_at >= d.first_at
+        GROUP BY GROUPING SETS ((nags.recipient_id), ()) ORDER BY nags.recipient_id
+        """
+    }
+
     /// Withdrawn and cancelled nags are not due.
     private static func due(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
         var conditions: [SQL] = [

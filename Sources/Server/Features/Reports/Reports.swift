@@ -35,9 +35,11 @@ package final class Reports {
             ReportStatements.figures(of: member.familyID, from: weeks.first, through: end, weeks: weeks))
         let excuses = try await services.database.query(
             ReportStatements.excuses(of: member.familyID, from: week.lowerBound, through: end))
-        return WeeklyReportResponse(
-            familyID: member.familyID, periodStart: week.lowerBound,
-            metrics: try WeeklyMetrics(rows, excuses, weeks: weeks).document)
+        let times = try await services.database.query(
+            ReportStatements.responseTimes(of: member.familyID, from: week.lowerBound, through: end))
+        var metrics = try WeeklyMetrics(rows, excuses, weeks: weeks).document
+        metrics["response_time"] = .object(try ResponseTimes(times).document)
+        return WeeklyReportResponse(familyID: member.familyID, periodStart: week.lowerBound, metrics: metrics)
     }
 
     /// All time, or the nags due from `from_date` to `to_date`, both included.

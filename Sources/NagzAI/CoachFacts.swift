@@ -1,0 +1,91 @@
+import Domain
+
+/// A person's own question in words, about themselves.
+public struct CoachQuestion: AIQuestion, Hashable {
+    public var familyID: FamilyID
+    /// Who asks; nil in a request, whose sender that is.
+    public var userID: UserID?
+    public var text: String
+
+    public init(familyID: FamilyID, userID: UserID? = nil, text: String) {
+        self.familyID = familyID
+        self.userID = userID
+        self.text = text
+    }
+
+    public var content: String { text }
+
+    public func facts(from source: some FactSource) async throws -> Snapshot<CoachFacts> {
+        try await source.coachFacts(of: userID, familyID: familyID)
+    }
+}
+
+/// What the coach knows of a person: their nags, recent misses and streak.
+public struct CoachFacts: Hashable, Sendable {
+    /// A nag to the person that is open or that a digest counts.
+    public struct Nag: Hashable, Sendable {
+        public var id: NagID
+        public var category: NagCategory
+        public var status: NagStatus
+        public var dueAt: Timestamp
+        /// When it was completed or missed; nil while it is open.
+        public var closedAt: Timestamp?
+
+        public init(id: NagID, category: NagCategory, status: NagStatus, dueAt: Timestamp, closedAt: Timestamp? = nil) {
+            self.id = id
+            self.category = category
+            self.status = status
+            self.dueAt = dueAt
+            self.closedAt = closedAt
+        }
+    }
+
+    public var familyID: FamilyID
+    public var userID: UserID
+    /// In any order.
+    public var nags: [Nag]
+    /// As in `NagFacts`.
+    public var missCount7d: Int
+    public var streak: Int
+    /// How the person likes to be spoken to.
+    public var tone: PreferredTone
+
+    public init(
+        familyID: FamilyID, userID: UserID, nags: [Nag], missCount7d: Int = 0, streak: Int = 0,
+        tone: PreferredTone = .friendly
+    ) {
+        self.familyID = familyID
+        self.userID = userID
+        self.nags = nags
+        self.missCount7d = missCount7d
+        self.streak = streak
+        self.tone = tone
+    }
+
+    /// The nags that an answer may be about, the misses and the streak, as the audit log counts them.
+    var counts: [(name: String, value: String)] {
+        [
+            ("nags", "\(nags.count)"), ("miss_count_7d", "\(max(0, missCount7d))"), ("streak", "\(max(0, streak))"),
+        ]
+    }
+}
+
+/// The coach's answer to a person's own question.
+public struct CoachAnswer: Hashable, Sendable {
+    public var familyID: FamilyID
+    public var answer: String
+    public var topic: CoachTopic
+    /// The nags that the answer is about, at most 20.
+    public var citations: [NagID]
+    public var confidence: Double
+
+    public init(
+        familyID: FamilyID, answer: String, topic: CoachTopic, citations: [NagID] = [], confidence: Double
+    ) {
+        self.familyID = familyID
+        self.answer = answer
+        self.topic = topic
+        self.citations = citations
+        self.confidence = confidence
+    }
+}
