@@ -23,7 +23,13 @@ struct ResponseTimeTests {
             ] as [(Person, Int64)] {
                 let nag = try await server.nag(from: family.guardian, to: person)
                 let now = server.clock.now()
-                try await server.sql("UPDATE deliveries SET status = 'sent', sent_at = \(now) WHERE nag_id = \(nag.id)")
+                try await server.sql("DELETE FROM deliveries WHERE nag_id = \(nag.id)")
+                try await server.sql(
+                    """
+                    INSERT INTO deliveries (family_id, id, nag_id, nag_event_id, user_id, channel, status, created_at, sent_at)
+                    SELECT family_id, gen_random_uuid(), nag_id, id, recipient_id, 'push', 'sent', \(now), \(now)
+                    FROM nag_events WHERE nag_id = \(nag.id) AND event_type = 'nag_created'
+                    """)
                 server.clock.advance(by: .minutes(minutes))
                 _ = try await server.complete(nag.id, as: person)
             }

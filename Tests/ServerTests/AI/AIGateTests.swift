@@ -182,6 +182,9 @@ extension MatrixRow {
             (NoParameters(), Asking(ToneSelectRequest(nagID: $0.childNag)))
         },
         MatrixRow(API.coach, allowed: .readers) { (NoParameters(), Asking(CoachingRequest(nagID: $0.nag))) },
+        MatrixRow(API.askCoach, allowed: .members) {
+            (NoParameters(), Asking(CoachQuestionRequest(familyID: inFamily($0).familyID, text: "What is due?")))
+        },
         MatrixRow(API.detectPatterns, allowed: .guardians.union([.child])) { (Asking(childQuery($0)), NoBody()) },
         MatrixRow(API.generateDigest, allowed: .members) { (Asking(inFamily($0)), NoBody()) },
         MatrixRow(API.predictCompletion, allowed: .readers) { (Asking(NagQuery(nagID: $0.nag)), NoBody()) },
