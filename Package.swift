@@ -38,7 +38,7 @@ let package = Package(
         .target(name: "TimeZones", dependencies: ["Domain"], swiftSettings: common),
         .target(
             name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md", "FAMILIES.md"],
-            resources: [.embedInCode("Pools"), .embedInCode("Prompts")],
+            resources: [.embedInCode("Pools"), .embedInCode("Prompts"), .embedInCode("Vocabulary")],
             swiftSettings: common),
         .target(name: "SeededNumbers", swiftSettings: common),
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
@@ -118,7 +118,8 @@ let package = Package(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
             exclude: ["server.py", "models.py", "files.py", "traces.py"], swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
-        .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
+        .testTarget(
+            name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], exclude: ["Corpus"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
         .testTarget(
             name: "ContractTests",

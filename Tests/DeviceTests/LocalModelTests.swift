@@ -12,13 +12,13 @@ private final class ScriptedModel: ModelProvider {
     let name: ProviderName
     let reach: Reach
     let capabilities: ProviderCapabilities
-    private let answer: () throws(ModelFault) -> String
+    private let answer: (ModelRequest) throws(ModelFault) -> String
     var availability = Availability.available
     private(set) var requests: [ModelRequest] = []
 
     init(
         _ capabilities: ProviderCapabilities = .localStandard, name: ProviderName = .localModel, reach: Reach = .device,
-        _ answer: @escaping () throws(ModelFault) -> String
+        _ answer: @escaping (ModelRequest) throws(ModelFault) -> String
     ) {
         (self.capabilities, self.name, self.reach, self.answer) = (capabilities, name, reach, answer)
     }
@@ -26,7 +26,7 @@ private final class ScriptedModel: ModelProvider {
     func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
         requests.append(request)
         return ModelResult(
-            text: try answer(), provider: name, model: "small", latency: .milliseconds(3), tokenCount: 42)
+            text: try answer(request), provider: name, model: "small", latency: .milliseconds(3), tokenCount: 42)
     }
 
     func isAvailable() async -> Availability { availability }
@@ -34,7 +34,19 @@ private final class ScriptedModel: ModelProvider {
 
 @Suite("A model on the device", .timeLimit(.minutes(5)))
 struct LocalModelTests {
-    private static let kind = "Start with one small step."
+    /// The rules' text with thanks, or what the child says: what the check of a model's text lets through.
+    private static func kind(_ request: ModelRequest) -> String {
+        for line in request.user.split(separator: "\n") {
+            let parts = line.split(separator: ": ", maxSplits: 1)
+            if parts.count == 2, ["Reason", "Tip", "Text"].contains(parts[0]) { return parts[1] + ending }
+            if parts.count == 2, parts[0] == "The child's words" {
+                return "The child says \(parts[1].dropFirst().dropLast())."
+            }
+        }
+        return "Start with one small step."
+    }
+
+    private static let ending = " Thank you."
     private static let nag = NagID(high: 1, low: 1)
 
     private func synced(
@@ -56,13 +68,14 @@ struct LocalModelTests {
         ])
     func writes(mode: AIMode) async throws {
         try await withFolder { folder in
-            let model = ScriptedModel { () throws(ModelFault) in Self.kind }
+            let model = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
             let bench = try synced(folder, mode, level: .auto, model: model)
             let tip = try await bench.local.coaching(nagID: Self.nag)
-            #expect(tip.tip == Self.kind && tip.scenario == "streak_3", "the rest is the rules'")
-            #expect(try await bench.local.selectTone(nagID: Self.nag).reason == Self.kind)
-            #expect(try await bench.local.summarizeExcuse("the bus was late", nagID: Self.nag).summary == Self.kind)
-            #expect(try await bench.local.digest(familyID: homeFamily).summaryText == Self.kind)
+            #expect(tip.tip.hasSuffix(Self.ending) && tip.scenario == "streak_3", "the rest is the rules'")
+            #expect(try await bench.local.selectTone(nagID: Self.nag).reason.hasSuffix(Self.ending))
+            let summary = try await bench.local.summarizeExcuse("the bus was late", nagID: Self.nag).summary
+            #expect(summary == "The child says the bus was late.")
+            #expect(try await bench.local.digest(familyID: homeFamily).summaryText.hasSuffix(Self.ending))
             #expect(model.requests.map(\.task) == [.coaching, .selectTone, .summarizeExcuse, .digest])
             #expect(model.requests[2].user.contains("the bus was late") && !model.requests[0].user.contains("Me"))
             for record in bench.executions {
@@ -83,7 +96,7 @@ struct LocalModelTests {
     @Test("figures are the rules' own: no model is asked for patterns and predictions")
     func figures() async throws {
         try await withFolder { folder in
-            let model = ScriptedModel { () throws(ModelFault) in Self.kind }
+            let model = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
             let bench = try synced(folder, model: model)
             _ = try await bench.local.patterns(userID: me, familyID: homeFamily)
             _ = try await bench.local.predictCompletion(nagID: Self.nag)
@@ -98,9 +111,9 @@ struct LocalModelTests {
     @Test("in the mode heuristic no model is asked")
     func rulesAlone() async throws {
         try await withFolder { folder in
-            let model = ScriptedModel { () throws(ModelFault) in Self.kind }
+            let model = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
             let bench = try synced(folder, .heuristic, model: model, system: model)
-            #expect(try await bench.local.coaching(nagID: Self.nag).tip != Self.kind)
+            #expect(try await bench.local.coaching(nagID: Self.nag).tip.hasSuffix(Self.ending) == false)
             #expect(model.requests.isEmpty && bench.executions.map(\.execution.provider) == ["heuristic"])
         }
     }
@@ -108,8 +121,9 @@ struct LocalModelTests {
     @Test("on_device_only without a system's model, or while it is away: E-LOCAL-001, and never the rules")
     func onDeviceOnlyWithout() async throws {
         try await withFolder { folder in
-            let gateway = ScriptedModel { () throws(ModelFault) in Self.kind }
-            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in Self.kind
+            let gateway = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
+            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { request throws(ModelFault) in
+                Self.kind(request)
             }
             system.availability = .unavailable(.notConfigured)
             let bench = try synced(folder, .onDeviceOnly, model: gateway)
@@ -129,7 +143,7 @@ struct LocalModelTests {
     @Test("the system's model that goes away after the question was routed: E-LOCAL-001 as well")
     func goesAway() async throws {
         try await withFolder { folder in
-            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in
+            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { request throws(ModelFault) in
                 throw .unavailable(.notConfigured)
             }
             let bench = try synced(folder, .onDeviceOnly, model: nil, system: system)
@@ -142,12 +156,12 @@ struct LocalModelTests {
     func system() async throws {
         for mode in [AIMode.onDeviceOnly, .auto] {
             try await withFolder { folder in
-                let gateway = ScriptedModel { () throws(ModelFault) in "Begin now." }
-                let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in
-                    Self.kind
+                let gateway = ScriptedModel { _ throws(ModelFault) in "Begin now." }
+                let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { request throws(ModelFault) in
+                    Self.kind(request)
                 }
                 let bench = try synced(folder, mode, model: gateway, system: system)
-                #expect(try await bench.local.coaching(nagID: Self.nag).tip == Self.kind)
+                #expect(try await bench.local.coaching(nagID: Self.nag).tip.hasSuffix(Self.ending))
                 let report = try #require(bench.executions.last?.execution)
                 #expect(
                     report.provider == "foundation_models" && report.taskType == .localModel && !report.usedFallback)
@@ -168,8 +182,9 @@ struct LocalModelTests {
     @Test("ai_model_local chooses between the device's models; one that is not there is told")
     func chosen() async throws {
         try await withFolder { folder in
-            let gateway = ScriptedModel { () throws(ModelFault) in Self.kind }
-            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { () throws(ModelFault) in Self.kind
+            let gateway = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
+            let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { request throws(ModelFault) in
+                Self.kind(request)
             }
             let bench = try synced(folder, model: gateway, system: system, chosen: "local_model")
             _ = try await bench.local.coaching(nagID: Self.nag)
@@ -206,7 +221,7 @@ struct LocalModelTests {
         ] as [(Result<String, ModelFault>, String)])
     func falls(answer: Result<String, ModelFault>, reason: String) async throws {
         try await withFolder { folder in
-            let model = ScriptedModel { () throws(ModelFault) in try answer.get() }
+            let model = ScriptedModel { _ throws(ModelFault) in try answer.get() }
             let bench = try synced(folder, model: model)
             let rules = try await withFolder { other in
                 try await synced(other, model: nil).local.coaching(nagID: Self.nag)
@@ -224,7 +239,7 @@ struct LocalModelTests {
     @Test("a small model is asked only for what it can; a question that is not routed here never reaches it")
     func capability() async throws {
         try await withFolder { folder in
-            let lite = ScriptedModel(.localLite) { () throws(ModelFault) in Self.kind }
+            let lite = ScriptedModel(.localLite) { request throws(ModelFault) in Self.kind(request) }
             let bench = try synced(folder, model: lite)
             _ = try await bench.local.coaching(nagID: Self.nag)
             _ = try await bench.local.summarizeExcuse("the bus was late", nagID: Self.nag)
@@ -244,11 +259,11 @@ struct LocalModelTests {
     func withdrawn() async throws {
         try await withFolder { folder in
             let other = try Bench(folder)
-            let model = ScriptedModel { () throws(ModelFault) in
+            let model = ScriptedModel { request throws(ModelFault) in
                 _ = try? other.cache.apply(
                     page(cursor: "b", facts: facts(allowsMediation: false)), of: homeFamily, askedFrom: .cursor("a"),
                     at: other.now)
-                return Self.kind
+                return Self.kind(request)
             }
             let bench = try synced(folder, model: model)
             await #expect(throws: LocalRefusal.consentMissing) { try await bench.local.coaching(nagID: Self.nag) }
@@ -274,7 +289,7 @@ struct LocalModelTests {
     @Test("a gateway on this machine is asked over a real connection")
     func gateway() async throws {
         let answer = try await ask("good")
-        #expect(answer.text == Self.kind && answer.report.provider == "local_model")
+        #expect(answer.text.hasSuffix(Self.ending) && answer.report.provider == "local_model")
         #expect(answer.report.model == "test-model" && answer.report.tokenCount == 42)
     }
 
@@ -287,7 +302,7 @@ struct LocalModelTests {
         ])
     func gatewayFaults(word: String, model: String, reason: String) async throws {
         let answer = try await ask(word, model: model)
-        #expect(answer.text != Self.kind && answer.report.provider == "heuristic")
+        #expect(!answer.text.hasSuffix(Self.ending) && answer.report.provider == "heuristic")
         #expect(answer.report.usedFallback && answer.report.fallbackReason == reason)
     }
 }

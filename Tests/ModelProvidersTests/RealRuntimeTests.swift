@@ -15,7 +15,8 @@ private func variable(_ name: String) -> String? { ProcessInfo.processInfo.envir
     "Model providers with a real runtime",
     .enabled(if: variable("URL") != nil, "deploy/testing/models starts the runtimes"))
 struct RealRuntimeTests {
-    private static let sentence = "A few minutes on your chores now would help everyone."
+    /// The rules' tip of `facts` with a courtesy: what the check of a model's text lets through.
+    private static let sentence = "What is the first thing to do for your chore? Please begin with that."
 
     /// llama.cpp as a gateway, over plain HTTP or over TLS with a key.
     private static func gateway(

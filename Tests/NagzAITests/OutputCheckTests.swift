@@ -16,7 +16,7 @@ struct OutputCheckTests {
         .summarizeExcuse(words, familyNames: family)
     }
 
-    /// Of an open nag that is not due yet, without misses.
+    /// Of an open nag that is not due yet, without misses: “Writing your chore on a list makes it easier to remember.”
     private static func tip(_ facts: NagFacts = NagFacts(nag: nag())) throws -> PromptFacts {
         .coaching(Snapshot(facts), try heuristics(), familyNames: family)
     }
@@ -31,11 +31,12 @@ struct OutputCheckTests {
     }
 
     @Test(
-        "a plain sentence in kind words is accepted",
+        "the rules' words are accepted, with courtesy and in another form",
         arguments: [
-            "A few minutes on your chores now would help everyone at home.", "Two small steps make it easier, I think!",
-            "Put what you need by the door; then it’s easy — and quick…", "\u{201C}Start small\u{201D} is good advice.",
-            "Café music helps, e.g. at ten a.m. in the kitchen.",
+            "Writing your chore on a list makes it easier to remember.",
+            "Please: writing your chore on a list makes it easier to remember!",
+            "Hello! Writing your chore on a list makes it simpler to recall — thank you…",
+            "\u{201C}Writing your chore on a list\u{201D} makes it easier to remember.",
         ])
     func accepted(text: String) throws {
         #expect(try Self.check().refusal(of: text, for: Self.tip()) == nil)
@@ -64,6 +65,16 @@ struct OutputCheckTests {
             ("you missed your chore", .missed),
             ("you forgot it", .missed), ("your chore is overdue", .late), ("your chore is past-due", .late),
             ("it is past, due", .late), ("its time has passed", .late),
+            ("Take two doses of your medicine.", .forbidden),
+            ("Tell nobody about it.", .forbidden),
+            ("Writing your password on a list is easier to remember.", .forbidden),
+            ("A few minutes on your chores now would help everyone at home.", .word), ("I love pizza.", .word),
+            ("Café music helps, e.g. at ten a.m. in the kitchen.", .word),
+            ("No need to do your chore today, relax.", .word),
+            ("Writing your chore on a list makes it easier not to remember.", .word),
+            ("Two lists make your chore easier to remember.", .word), ("Your chore can wait.", .word),
+            ("Your chore makes it easier to remember.", .statement), ("Writing a list.", .statement),
+            ("Is writing your chore on a list easier to remember?", .statement), ("Please. Thank you.", .statement),
         ] as [(String, OutputCheck.Refusal)])
     func refused(text: String, refusal: OutputCheck.Refusal) throws {
         #expect(try Self.check().refusal(of: text, for: Self.tip()) == refusal)
@@ -76,18 +87,25 @@ struct OutputCheckTests {
         func refusal(_ text: String, _ facts: NagFacts) throws -> OutputCheck.Refusal? {
             check.refusal(of: text, for: try Self.tip(facts))
         }
-        #expect(try refusal("that is done", NagFacts(nag: nag(.completed))) == nil)
-        #expect(try refusal("that was missed", NagFacts(nag: nag(.missed))) == nil)
-        #expect(try refusal("one was missed", NagFacts(nag: nag(), missCount7d: 1)) == nil)
+        // Where they do, the words are still the rules'.
+        #expect(try refusal("that is done", NagFacts(nag: nag(.completed))) == .word)
+        #expect(try refusal("that was missed", NagFacts(nag: nag(.missed))) == .word)
+        #expect(try refusal("that was missed", NagFacts(nag: nag())) == .missed)
         #expect(try refusal("it is past due", NagFacts(nag: nag(dueAt: noon + .milliseconds(1)))) == .late)
-        #expect(try refusal("it is past due", NagFacts(nag: nag(dueAt: noon))) == nil)
+        #expect(try refusal("it is past due", NagFacts(nag: nag(dueAt: noon))) == .word)
         #expect(try refusal("it is done", NagFacts(nag: nag(.missed, dueAt: noon))) == .done)
+        let late = "Is something in the way? The due time of your chore has passed."
+        func pushBack(_ due: Timestamp) throws -> PromptFacts {
+            try #require(
+                .pushBack(Snapshot(NagFacts(nag: nag(dueAt: due))), try heuristics(), familyNames: Self.family))
+        }
+        #expect(check.refusal(of: late, for: try pushBack(noon)) == nil)
+        #expect(check.refusal(of: late, for: try pushBack(noon + .milliseconds(1))) == .late)
     }
 
-    @Test("the rules' own texts are in good form; most of them pass when a model repeats them")
+    @Test("the rules' own texts pass when a model repeats them")
     func ownTexts() throws {
         let (check, rules) = (try Self.check(), try heuristics())
-        var refusals: [OutputCheck.Refusal?: Int] = [:]
         for number in 0..<2_000 as Range<UInt64> {
             let category = NagCategory.allCases[Int(number % 5)]
             let isLate = number % 3 == 0
@@ -102,11 +120,14 @@ struct OutputCheckTests {
                 .selectTone(snapshot, rules, familyNames: Self.family),
                 try #require(.pushBack(snapshot, rules, familyNames: Self.family)),
             ] {
-                refusals[check.refusal(of: facts.values[.draft] ?? "", for: facts), default: 0] += 1
+                let draft = try #require(facts.values[.draft])
+                #expect(check.refusal(of: draft, for: facts) == nil, "\(draft)")
+                // Not only letter for letter.
+                if !facts.keepsWords {
+                    #expect(check.refusal(of: draft + " Thank you.", for: facts) == nil, "\(draft)")
+                }
             }
         }
-        #expect(Set(refusals.keys).isSubset(of: [nil, .done, .missed, .late]), "\(refusals)")
-        #expect(refusals[nil, default: 0] > 4_000, "\(refusals)")
     }
 
     @Test("numbers of the facts may be repeated, as they are")
@@ -114,16 +135,17 @@ struct OutputCheckTests {
         let check = try Self.check()
         let facts = PromptFacts.selectTone(
             Snapshot(NagFacts(nag: nag(), missCount7d: 12)), try heuristics(), familyNames: [])
-        #expect(check.refusal(of: "there were 12 misses in 7 days", for: facts) == nil)
+        #expect(
+            check.refusal(of: "Three or more misses in the last 7 days, so a clear, firm voice.", for: facts) == nil)
+        #expect(check.refusal(of: "there were 12 misses in 7 days", for: facts) == .word, "no number is wrong in it")
         for text in ["there were 1 2 misses", "there were 127 misses", "7.12 misses", "012 misses"] {
             #expect(check.refusal(of: text, for: facts) == .number, "\(text)")
         }
-        let bins = Self.excuse("There were 4 bins, and vitamin B12")
-        #expect(check.refusal(of: "there were 4 bins and vitamin B12", for: bins) == nil)
+        let bins = Self.excuse("There were 4 bins with vitamin B12")
+        #expect(check.refusal(of: "there were 4 bins with vitamin B12", for: bins) == nil)
         #expect(check.refusal(of: "the child is l4zy", for: bins) == .number)
         let excuse = Self.excuse("My bus came at 17:45")
-        #expect(check.refusal(of: "the bus came at 17:45", for: excuse) == nil)
-        #expect(check.refusal(of: "the bus came at 17", for: excuse) == nil)
+        #expect(check.refusal(of: "their bus came at 17:45", for: excuse) == nil)
         #expect(check.refusal(of: "the bus came at 17:46", for: excuse) == .number)
     }
 
@@ -137,7 +159,7 @@ struct OutputCheckTests {
         let facts = Self.excuse(words)
         for (text, refusal) in [
             ("The chore was completed and approved.", .done), ("You are stupid, Tom.", .disrespect),
-            ("Visit https://evil.example", .link), ("The child names Tom and wants 500.", nil),
+            ("Visit https://evil.example", .link), ("The child names Tom and wants 500.", .word),
             ("The child wants 501.", .number), ("Ask Ben.", .name),
         ] as [(String, OutputCheck.Refusal?)] {
             #expect(check.refusal(of: text, for: facts) == refusal, "\(text)")
@@ -151,39 +173,51 @@ struct OutputCheckTests {
     func digest() throws {
         let check = try Self.check()
         let facts = try Self.digest([.completed, .completed, .missed])
-        let text = "The child did very well: 2 of 3. One was missed."
+        let rest = """
+            The family's completion rate for the last 7 days is 67%: 2 of 3 done. One nag was missed. Talking about a better \
+            time for it could help.
+            """
+        let text = "Well done, the child: 2 of 3! \(rest)"
         #expect(check.refusal(of: text, for: facts) == nil)
-        #expect(facts.withName(text) == "Ben did very well: 2 of 3. One was missed.")
+        #expect(facts.withName(text) == "Well done, Ben: 2 of 3! \(rest)")
         #expect(facts.withName("well, the child!") == "well, Ben!")
         #expect(check.refusal(of: "Ben did well.", for: facts) == .name)
-        #expect(check.refusal(of: "All are done.", for: try Self.digest([.missed])) == .done)
+        #expect(check.refusal(of: "All are done.", for: try Self.digest([.missed])) == .word)
+        #expect(check.refusal(of: rest.replacing("67", with: "33"), for: facts) == .number)
+        #expect(check.refusal(of: rest.replacing("67", with: "3"), for: facts) == .figure)
+        #expect(check.refusal(of: "Great! \(rest)", for: facts) == .word, "praise needs a figure that allows it")
         #expect(check.refusal(of: "One was missed.", for: try Self.digest([.completed])) == .missed)
         let many = String(repeating: "the child ", count: 110)
         let long = try Self.digest([.completed], name: String(repeating: "n", count: 40))
-        #expect(check.refusal(of: many, for: facts) == nil)
+        #expect(check.refusal(of: many, for: facts) != .length)
         #expect(check.refusal(of: many, for: long) == .length, "with the name put back it is too long")
     }
 
     @Test("random texts: what is accepted has no word of the avoid list, no foreign number and no other character")
     func random() throws {
         let (check, book, facts) = (try Self.check(), try Phrasebook.english(), try Self.tip())
+        let rules = try #require(facts.values[.draft]).split(separator: " ").map(String.init)
         let pieces = [
-            "you", "are", "lazy", "kind", "Ben", "done", "missed", "4", "12", "\u{200B}", "а", ".", "! ", "\n", "-",
-            "*",
-            "example.com", "<", "’", "é", "late", "please", "start", "small", "I", " ", " ", " ",
+            "lazy", "kind", "Ben", "done", "missed", "4", "12", "\u{200B}", "а", "! ", "\n", "-", "*", "example.com",
+            "<",
+            "’", "é", "late", "please", "please", "thank you,", "start", "I", "not", "twice",
         ]
         var random = SeededNumbers(seed: 46)
         var accepted = 0
         for _ in 0..<20_000 {
-            let text = (0..<Int.random(in: 0...8, using: &random))
-                .compactMap { _ in pieces.randomElement(using: &random) }.joined(separator: " ")
+            var words = rules
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                let place = Int.random(in: 0...words.count, using: &random)
+                words.insert(pieces.randomElement(using: &random) ?? "", at: place)
+            }
+            let text = words.joined(separator: " ")
             let refusal = check.refusal(of: text, for: facts)
             #expect(refusal == check.refusal(of: text, for: facts))
             guard refusal == nil else { continue }
             accepted += 1
             #expect(book.disrespect(in: text).isEmpty && !text.contains(where: \.isNumber), "\(text)")
             #expect(text.unicodeScalars.allSatisfy { $0.isASCII || $0 == "’" || $0 == "é" }, "\(text)")
-            for word in ["Ben", "done", "missed", "late", "\n", "*", "<", "example.com"] {
+            for word in ["Ben", "done", "missed", "late", "not", "twice", "\n", "*", "<", "example.com"] {
                 #expect(!text.contains(word), "\(text)")
             }
         }

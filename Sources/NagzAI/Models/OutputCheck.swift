@@ -1,8 +1,9 @@
 /// Decides whether a model's text may be shown to people. What it refuses is replaced by the rules' own text.
 ///
-/// It reads the text as the model wrote it, before a name is put back. The rules are strict rather than clever: a text
-/// that only seems to say too much is refused as well. A name at the start of a sentence is found only if it is among the
-/// family's.
+/// It reads the text as the model wrote it, before a name is put back. A text is not searched for what is bad and shown
+/// otherwise: it is shown only if each of its words is accounted for, by the rules' text for this case
+/// (`RewordingCheck`, `FigureCheck`) or by the person's own words (`SummaryCheck`). The other checks name what is wrong
+/// more closely.
 public struct OutputCheck: Sendable {
     /// What is wrong with a text.
     public enum Refusal: String, Error, Sendable, CaseIterable {
@@ -10,6 +11,8 @@ public struct OutputCheck: Sendable {
         /// A character that the language does not have.
         case character
         case disrespect
+        /// A word that no model says, whatever the facts have.
+        case forbidden
         /// A number that the facts do not have.
         case number
         /// A name that the facts do not have.
@@ -20,6 +23,12 @@ public struct OutputCheck: Sendable {
         case missed
         /// It says that the due time has passed, and that is still ahead.
         case late
+        /// A word that neither the rules' text nor the person's words nor the vocabulary have.
+        case word
+        /// The words of the rules' text or of the person, with another meaning or without what matters.
+        case statement
+        /// A figure of a digest that is wrong, missing, or does not say what it counts.
+        case figure
         /// A due time that is none, or is not ahead.
         case due
 
@@ -41,20 +50,36 @@ public struct OutputCheck: Sendable {
         let maxLength = facts.task.maxLength ?? 280
         if let refusal = form(of: text, maxLength: maxLength) { return refusal }
         guard facts.withName(text).unicodeScalars.count <= maxLength else { return .length }
+        // The rules' own text, letter for letter.
+        if facts.values[.draft] == text { return nil }
         let forms = readings(of: text)
         if forms.contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
+        if forms.contains(where: isForbidden) { return .forbidden }
         if Self.hasUnknownNumber(text, Array(facts.values.values)) { return .number }
         if hasUnknownName(text, facts) { return .name }
-        return claim(in: forms, facts)
+        return claim(in: forms, facts) ?? unproven(text, facts)
+    }
+
+    private func isForbidden(_ text: String) -> Bool { !prompts.vocabulary.forbidden.labels(in: text).isEmpty }
+
+    /// What of the text is not accounted for.
+    private func unproven(_ text: String, _ facts: PromptFacts) -> Refusal? {
+        if let words = facts.values[.text] {
+            return SummaryCheck(prompts.vocabulary, of: words, names: facts.familyNames).refusal(of: text)
+        }
+        if let refusal = RewordingCheck(prompts.vocabulary, facts).refusal(of: text) { return refusal }
+        return facts.task == .digest ? FigureCheck(prompts.vocabulary, facts).refusal(of: text) : nil
     }
 
     /// What is wrong with the fields of a structured answer. Their values are in the lists that the model was given; the
-    /// description is free, and says what the person's words say: it has a text's form, respect, and their numbers.
+    /// description has a text's form, respect, and the numbers, words and negations of the person's words.
     func refusal(ofFields fields: [String: String], for facts: PromptFacts) -> Refusal? {
         guard let text = fields["description"] else { return nil }
         if let refusal = form(of: text, maxLength: facts.task.maxLength ?? 280) { return refusal }
         if readings(of: text).contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
-        return Self.hasUnknownNumber(text, [facts.values[.text] ?? ""]) ? .number : nil
+        let words = facts.values[.text] ?? ""
+        if Self.hasUnknownNumber(text, [words]) { return .number }
+        return DescriptionCheck(prompts.vocabulary, of: words).refusal(of: text)
     }
 
     // MARK: Form
@@ -173,9 +198,10 @@ public struct OutputCheck: Sendable {
     }
 
     private func claim(in forms: [String], _ facts: PromptFacts) -> Refusal? {
-        // A person's words may say that something was missed or late, but never that it is done.
+        // A person's words may say that something was missed or late, but never that it is done. What the rules' text
+        // says of it, as that it is not marked as done, is proven with its words.
         let own = prompts.claims.labels(in: facts.values[.text] ?? "").subtracting([.done])
-        let allowed = facts.claims.union(own)
+        let allowed = facts.claims.union(own).union(prompts.claims.labels(in: facts.values[.draft] ?? ""))
         let made = forms.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
         switch Claim.allCases.first(where: { made.contains($0) && !allowed.contains($0) }) {
         case .done: return .done

@@ -8,19 +8,24 @@ public struct PromptBook: Sendable {
     private(set) var capitalWords: Set<String> = []
     /// The words that make a claim.
     private(set) var claims = PhraseMatcher<Claim>()
+    /// The words by which an answer is proven.
+    let vocabulary: Vocabulary
 
     /// The English prompts, embedded in the program and parsed at the first call.
     public static func english() throws(PoolError) -> PromptBook { try parsedEnglish.get() }
 
     private static let parsedEnglish = Result { () throws(PoolError) in
-        try PromptBook(parsing: PackageResources.english_prompts)
+        try PromptBook(parsing: PackageResources.english_prompts, vocabulary: .english())
     }
 
     /// Parses a pool file. Several lines of one prompt are joined with line breaks.
     ///
     /// These are errors: an unknown key, a placeholder that the operation does not have, a prompt that is missing, an
     /// operation whose prompts leave out the person's words or the rules' text, and a claim without a phrase.
-    public init(parsing bytes: [UInt8]) throws(PoolError) {
+    ///
+    /// - Parameter vocabulary: without one, only the rules' own words are shown.
+    public init(parsing bytes: [UInt8], vocabulary: Vocabulary? = nil) throws(PoolError) {
+        self.vocabulary = vocabulary ?? Vocabulary()
         var (systems, users): (PromptLines, PromptLines) = ([:], [:])
         var claimed: Set<Claim> = []
         try PoolLine.read(bytes, longestText: 1_000) { line throws(PoolProblem) in

@@ -14,13 +14,21 @@ public struct PromptFacts: Hashable, Sendable {
     /// The name that `PromptFacts.person` stands for.
     let personName: String?
     let schema: OutputSchema?
+    /// The tone whose courtesy an answer may add.
+    let tone: AITone
+    /// Whether a figure allows praise.
+    let allowsPraise: Bool
+    /// Whether an answer has no word but the rules': about medicine and appointments.
+    let keepsWords: Bool
 
     /// What stands for a person in prompts and answers.
     static let person = "the child"
+    static let personWord = "child"
 
     private init(
         _ task: ModelTask, _ values: [PromptSlot: String], claims: Set<Claim> = [], familyNames: [String],
-        personName: String? = nil, schema: OutputSchema? = nil
+        personName: String? = nil, schema: OutputSchema? = nil, tone: AITone = .neutral, allowsPraise: Bool = false,
+        keepsWords: Bool = false
     ) {
         self.task = task
         self.values = values
@@ -28,6 +36,9 @@ public struct PromptFacts: Hashable, Sendable {
         self.familyNames = familyNames
         self.personName = personName
         self.schema = schema
+        self.tone = tone
+        self.allowsPraise = allowsPraise
+        self.keepsWords = keepsWords
     }
 
     /// The words of an excuse, to be shortened.
@@ -45,7 +56,8 @@ public struct PromptFacts: Hashable, Sendable {
             [
                 .draft: tone.reason, .tone: tone.tone.rawValue, .misses: "\(tone.missCount7d)",
                 .streak: "\(tone.streak)",
-            ], claims: claims(snapshot), familyNames: familyNames)
+            ], claims: claims(snapshot), familyNames: familyNames, tone: tone.tone,
+            keepsWords: keepsWords(snapshot.facts.nag.category))
     }
 
     /// The rule's tip, to be said in other words.
@@ -77,7 +89,9 @@ public struct PromptFacts: Hashable, Sendable {
             [
                 .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
                 .missed: "\(totals.missed)", .open: "\(totals.open)", .overdue: "\(totals.overdue)",
-            ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praised)
+            ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praised,
+            // Beside the rules' own, only for a week in which all was done.
+            allowsPraise: totals.completed > 0 && totals.completed == totals.totalNags)
     }
 
     /// A person's own question, and the rules' answer to be said in other words; nil where the rules refuse one.
@@ -133,8 +147,12 @@ public struct PromptFacts: Hashable, Sendable {
             [
                 .draft: draft, .tone: heuristics.wording(for: snapshot.facts).rawValue,
                 .category: heuristics.phrasebook.name(of: snapshot.facts.nag.category),
-            ], claims: claims(snapshot), familyNames: familyNames)
+            ], claims: claims(snapshot), familyNames: familyNames, tone: heuristics.wording(for: snapshot.facts),
+            allowsPraise: snapshot.facts.streak >= 3 && snapshot.facts.missCount7d <= 0,
+            keepsWords: keepsWords(snapshot.facts.nag.category))
     }
+
+    private static func keepsWords(_ category: NagCategory) -> Bool { category == .meds || category == .appointments }
 
     private static func claims(_ snapshot: Snapshot<NagFacts>) -> Set<Claim> {
         let nag = snapshot.facts.nag

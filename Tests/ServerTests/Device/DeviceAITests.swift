@@ -135,8 +135,10 @@ struct DeviceAITests {
         let capabilities = ProviderCapabilities.appleIntelligence
 
         func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
-            ModelResult(
-                text: ModelScene.text, provider: name, model: "system", latency: .milliseconds(1), tokenCount: nil)
+            let tip = request.user.split(separator: "\n").first { $0.hasPrefix("Tip: ") }?.dropFirst(5) ?? ""
+            return ModelResult(
+                text: tip + ModelScene.ending, provider: name, model: "system", latency: .milliseconds(1),
+                tokenCount: nil)
         }
 
         func isAvailable() async -> Availability { .available }
@@ -163,7 +165,7 @@ struct DeviceAITests {
                             stopwatch: { 0 }, note: { try? device.cache.note($0) }))
                 }
                 let tip = try await local(DeviceModels(system: SystemModel(), gateway: nil)).coaching(nagID: scene.nag)
-                #expect(tip.tip == ModelScene.text)
+                #expect(tip.tip.hasSuffix(ModelScene.ending))
                 let record = try #require(
                     try device.cache.executions(of: device.family, limit: 1, at: clock.now()).first)
                 #expect(record.execution.provider == "foundation_models" && record.execution.model == "system")

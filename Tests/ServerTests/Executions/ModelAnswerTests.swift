@@ -19,7 +19,7 @@ struct ModelAnswerTests {
             let answer = try await scene.ai.server.expectOnly(audit: ["ai.select_tone"], mediations: ["select_tone"]) {
                 try await scene.ai.tone(options)
             }
-            #expect(answer.response.reason == ModelScene.text)
+            #expect(answer.response.reason.hasSuffix(ModelScene.ending))
             let report = try #require(answer.execution)
             #expect(report.provider == "server_gateway" && report.model == ModelScene.model && report.route == "cloud")
             #expect(!report.usedFallback && report.fallbackReason == "none" && report.confidence == 0.8)
@@ -27,9 +27,9 @@ struct ModelAnswerTests {
             #expect(record.execution == report && record.traceID == trace)
             let entry = try #require(try await scene.ai.server.audit(scene.ai.home.id).last)
             #expect(entry.details["provider"] == "server_gateway" && entry.details["model"] == ModelScene.model)
-            #expect(entry.details["content_length"] == "\(ModelScene.text.utf8.count)")
+            #expect(entry.details["content_length"] == "\(answer.response.reason.utf8.count)")
             let rows = try await scene.ai.server.rows("SELECT summary FROM ai_mediation_events")
-            #expect(rows.count == 1 && rows[0]["summary"]?.stringValue == ModelScene.text)
+            #expect(rows.count == 1 && rows[0]["summary"]?.stringValue == answer.response.reason)
             let questions = try await scene.questions()
             #expect(questions.count == 1)
             let header = questions.first?["headers"]?["traceparent"]?.stringValue ?? ""
@@ -55,7 +55,8 @@ struct ModelAnswerTests {
                     }
                     scene.ai.server.clock.advance(by: .hours(2))
                     let answer = try await ask()
-                    #expect(answer.response.content == ModelScene.text && answer.response.model == ModelScene.model)
+                    let ending = text.map(ModelScene.summary) ?? ModelScene.ending
+                    #expect(answer.response.content.hasSuffix(ending) && answer.response.model == ModelScene.model)
                     let provider = options.taskType == .cloudModel ? "byo" : "server_gateway"
                     #expect(answer.execution.provider == provider && !answer.execution.usedFallback)
                     expected += 1

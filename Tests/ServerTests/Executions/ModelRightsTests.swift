@@ -114,7 +114,7 @@ struct ModelRightsTests {
             let row = try #require(
                 try await scene.ai.server.rows("SELECT error_code, report::text AS report FROM ai_executions").first)
             #expect(row["error_code"] == .string("AUTHZ_DENIED"))
-            #expect(row["report"]?.stringValue?.contains(ModelScene.text) == false)
+            #expect(row["report"]?.stringValue?.contains(ModelScene.ending) == false)
             #expect(try await scene.ai.server.audit(scene.ai.home.id).last?.kind == "ai_execution.refused")
         }
     }

@@ -18,8 +18,10 @@ struct ModelScene: Sendable {
     let ai: AIScene
     let service: TestHTTPServer
 
-    /// What the service says, unless it is told otherwise.
-    static let text = "Start with one small step."
+    /// How the service's texts end, unless it is told otherwise: it says the rules' text, and thanks.
+    static let ending = " Thank you."
+    /// What it says of an excuse.
+    static func summary(_ words: String) -> String { "The child says \(words)." }
     static let model = "test-model"
     static let gateway = ExecutionOptions(taskType: .localModel)
     static let ownKey = ExecutionOptions(taskType: .cloudModel)

@@ -1,7 +1,8 @@
 """A service with language models that answers as its path says: /model/WORD/… to every question, and /model/list-WORD/… to the
 question for its models. It has the shapes of OpenAI's and of Anthropic's protocol.
 
-The answer to WORD = say-TEXT is TEXT, in URL-safe base64. A question to WORD = hold-NAME is answered after a request for
+Where a prompt has the rules' text, the answer is that text with thanks, and of an excuse what the child says: words that the check of
+a model's text lets through. The answer to WORD = say-TEXT is TEXT, in URL-safe base64. A question to WORD = hold-NAME is answered after a request for
 /model/release-NAME/; one for /model/arrived-NAME/ is answered once such a question is there.
 """
 import asyncio
@@ -27,7 +28,19 @@ def message(text, reason):
         "usage": {"input_tokens": 40, "output_tokens": 2}}
 
 
-async def serve(method, path, send, answer):
+def reworded(body):
+    """What an obedient model says: the rules' text again, with a courtesy."""
+    prompt = body["messages"][-1]["content"] if body else ""
+    for line in prompt.splitlines():
+        name, _, text = line.partition(": ")
+        if name in ("Reason", "Tip", "Reminder", "Text"):
+            return text + " Thank you."
+        if name == "The child's words":
+            return f"The child says {text[1:-1]}."
+    return TEXT
+
+
+async def serve(method, path, body, send, answer):
     _, _, word, *rest = path.split("/")
     is_list = method == "GET" and path.endswith("/models")
     if is_list != word.startswith("list-"):
@@ -81,4 +94,4 @@ async def serve(method, path, send, answer):
     elif word == "usage":
         await document(200, form(TEXT, "stop") | {"usage": {"prompt_tokens": -1, "completion_tokens": 2**63 - 1}})
     else:
-        await document(200, form(TEXT, "end_turn" if is_anthropic else "stop"))
+        await document(200, form(reworded(body), "end_turn" if is_anthropic else "stop"))

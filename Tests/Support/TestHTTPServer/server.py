@@ -169,7 +169,7 @@ async def app(scope, receive, send):
         body = await content(receive)
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         requests.append({"path": path, "method": scope["method"], "headers": headers, "body": json.loads(body or b"null")})
-        await models.serve(scope["method"], path, send, answer)
+        await models.serve(scope["method"], path, requests[-1]["body"], send, answer)
     elif path.startswith("/file/"):
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         requests.append({"path": path, "method": scope["method"], "range": headers.get("range")})

@@ -1,0 +1,97 @@
+/// Proves that the figures of a digest are right, and that none is missing.
+struct FigureCheck {
+    private let vocabulary: Vocabulary
+    /// What may be said, by its role.
+    private var known: Set<Figure> = []
+    /// What must be said.
+    private var needed: Set<Figure> = []
+
+    /// A figure, and what it counts.
+    private struct Figure: Hashable {
+        enum Role { case part, ofPerson, completed, missed, open, overdue, total, percent, days }
+
+        var role: Role
+        /// One number; two of a part and its whole.
+        var numbers: [String]
+    }
+
+    init(_ vocabulary: Vocabulary, _ facts: PromptFacts) {
+        self.vocabulary = vocabulary
+        for figure in vocabulary.sentences(of: facts.values[.draft] ?? "").flatMap({ figures(in: $0) ?? [] }) {
+            known.insert(figure)
+            if ![.percent, .days, .ofPerson].contains(figure.role) { needed.insert(figure) }
+        }
+        for (role, slot) in [
+            (.completed, .completed), (.missed, .missed), (.open, .open), (.overdue, .overdue), (.total, .total),
+        ] as [(Figure.Role, PromptSlot)] {
+            if let number = facts.values[slot] { known.insert(Figure(role: role, numbers: [number])) }
+        }
+    }
+
+    func refusal(of text: String) -> OutputCheck.Refusal? {
+        var said: Set<Figure> = []
+        for sentence in vocabulary.sentences(of: text) {
+            guard let figures = figures(in: sentence) else { return .figure }
+            said.formUnion(figures)
+        }
+        return said.isSubset(of: known) && said.isSuperset(of: needed) ? nil : .figure
+    }
+
+    /// The figures of a sentence; nil if it does not say of one of them what it counts.
+    private func figures(in sentence: Sentence) -> [Figure]? {
+        var figures: [Figure] = []
+        var index = 0
+        let (terms, words) = (sentence.terms, sentence.words)
+        while index < terms.count {
+            guard words[index].isFigure else {
+                index += 1
+                continue
+            }
+            let clause = clause(around: index, in: terms)
+            if let whole = whole(after: index, in: words) {
+                let counts = words[clause].filter {
+                    vocabulary.has($0, in: .figureMissed) || vocabulary.has($0, in: .figureOpen)
+                        || vocabulary.has($0, in: .figureOverdue)
+                }
+                guard counts.isEmpty else { return nil }
+                let isOfPerson = words.contains(PromptFacts.personWord)
+                figures.append(
+                    Figure(role: isOfPerson ? .ofPerson : .part, numbers: [words[index], words[whole]]))
+                index = whole + 1
+            } else {
+                guard let role = role(of: index, in: words, clause) else { return nil }
+                figures.append(Figure(role: role, numbers: [words[index]]))
+                index += 1
+            }
+        }
+        return figures
+    }
+
+    /// The words between two marks such as commas.
+    private func clause(around index: Int, in terms: [Sentence.Term]) -> Range<Int> {
+        let start = terms[...index].lastIndex(where: \.startsClause) ?? 0
+        let end = terms[(index + 1)...].firstIndex(where: \.startsClause) ?? terms.count
+        return start..<end
+    }
+
+    /// The second figure of “2 of 3” and “2 out of 3”.
+    private func whole(after index: Int, in words: [String]) -> Int? {
+        let rest = words[(index + 1)...].prefix(3)
+        guard let figure = rest.firstIndex(where: \.isFigure) else { return nil }
+        let between = words[(index + 1)..<figure]
+        return !between.isEmpty && between.allSatisfy { vocabulary.has($0, in: .figureOf) } ? figure : nil
+    }
+
+    /// What a figure counts: the first of the three words after it that says so.
+    private func role(of index: Int, in words: [String], _ clause: Range<Int>) -> Figure.Role? {
+        let roles: [(Vocabulary.Group, Figure.Role)] = [
+            (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed), (.figureOverdue, .overdue),
+            (.figureCompleted, .completed), (.figureTotal, .total),
+        ]
+        for word in words[(index + 1)..<max(index + 1, clause.upperBound)].prefix(4) {
+            if word.isFigure { return nil }
+            if let role = roles.first(where: { vocabulary.has(word, in: $0.0) }) { return role.1 }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,58 @@
+/// A sentence of a text, as words that can be compared.
+struct Sentence {
+    /// One word of it.
+    struct Term: Hashable {
+        /// In lower case, a contraction as its words.
+        var word: String
+        var stem: String
+        /// Whether a mark such as a comma stands before it.
+        var startsClause: Bool
+    }
+
+    var terms: [Term]
+    var isQuestion: Bool
+
+    var words: [String] { terms.map(\.word) }
+}
+
+extension Vocabulary {
+    /// The sentences of a text: each ends with a full stop, a question or an exclamation mark before a space.
+    func sentences(of text: String) -> [Sentence] {
+        var sentences: [Sentence] = []
+        var current = ""
+        let characters = Array(text)
+        func close(_ mark: Character?) {
+            let terms = terms(of: current)
+            if !terms.isEmpty { sentences.append(Sentence(terms: terms, isQuestion: mark == "?")) }
+            current = ""
+        }
+        for (index, character) in characters.enumerated() {
+            let isLast = index + 1 == characters.count
+            if ".!?\u{2026}".contains(character),
+                isLast || !characters[index + 1].isLetter && !characters[index + 1].isNumber
+            {
+                close(character)
+            } else {
+                // A percent sign is a word: it says what the figure before it is.
+                current += character == "%" ? " percent," : String(character)
+            }
+        }
+        close(nil)
+        return sentences
+    }
+
+    private func terms(of sentence: String) -> [Sentence.Term] {
+        var terms: [Sentence.Term] = []
+        for word in words(in: sentence) {
+            for (index, part) in expanded(word.text).enumerated() {
+                // The mark in 17:45 ends no clause.
+                let isTime = part.isFigure && terms.last?.word.isFigure == true
+                terms.append(
+                    Sentence.Term(
+                        word: part, stem: stem(of: part),
+                        startsClause: index == 0 && (terms.isEmpty || !word.followsDirectly && !isTime)))
+            }
+        }
+        return terms
+    }
+}

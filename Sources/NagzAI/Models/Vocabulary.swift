@@ -1,0 +1,146 @@
+import Domain
+
+/// The words by which a model's text is proven, in one language, parsed from a file.
+///
+/// An empty vocabulary lets nothing through but the rules' own words.
+public struct Vocabulary: Sendable {
+    /// A list of single words.
+    enum Group: String, Sendable, CaseIterable {
+        /// Says nothing by itself.
+        case plain
+        /// Turns a statement around.
+        case negation
+        /// Bounds a statement: a condition, an order, a time, an amount.
+        case limit
+        /// Joins two parts of a sentence.
+        case joint
+        /// The author of an excuse, in their own words.
+        case selfReference = "self"
+        /// A word for a person.
+        case person
+        /// Says nothing in an excuse.
+        case bare
+        /// May be left out of an excuse.
+        case filler
+        /// Begins what may be left out at the end of an excuse's clause.
+        case preposition
+        /// May begin a sentence of a summary.
+        case opening
+        /// Says of the child that it says something.
+        case speech
+        case refusal
+        /// What the description of a nag may add to its author's words.
+        case task
+        /// Stands between a figure and its whole.
+        case figureOf = "figure_of"
+        case figureCompleted = "figure_completed"
+        case figureMissed = "figure_missed"
+        case figureOpen = "figure_open"
+        case figureOverdue = "figure_overdue"
+        case figureTotal = "figure_total"
+        case figurePercent = "figure_percent"
+        case figureDays = "figure_days"
+    }
+
+    private var groups: [Group: Set<String>] = [:]
+    private var courtesies: [AITone: PhraseTable] = [:]
+    private(set) var praise = PhraseTable()
+    private(set) var asking = PhraseTable()
+    private(set) var synonyms = PhraseTable()
+    private var contractions: [String: [String]] = [:]
+    private var endings: [String] = []
+    private var forms: [String: String] = [:]
+    /// Pronouns of other people, by the first form of each.
+    private var pronouns: [String: String] = [:]
+    /// Words that no model says, whatever the facts have.
+    private(set) var forbidden = PhraseMatcher<String>()
+
+    init() {}
+
+    /// The English vocabulary, embedded in the program and parsed at the first call.
+    public static func english() throws(PoolError) -> Vocabulary { try parsedEnglish.get() }
+
+    private static let parsedEnglish = Result { () throws(PoolError) in
+        try Vocabulary(parsing: PackageResources.english_words)
+    }
+
+    /// Parses a file in the form of a pool. An unknown key, tone or group is an error.
+    public init(parsing bytes: [UInt8]) throws(PoolError) {
+        try PoolLine.read(bytes, longestText: 280) { line throws(PoolProblem) in try add(line) }
+    }
+
+    private mutating func add(_ line: PoolLine) throws(PoolProblem) {
+        guard let first = line.words.first else { throw PoolProblem("unknown key") }
+        let keys = line.words.dropFirst().map(String.init)
+        let phrase = words(in: line.text).map(\.text)
+        guard !phrase.isEmpty, !phrase.contains("") else { throw PoolProblem("no word in it") }
+        if keys.isEmpty, let group = Group(rawValue: String(first)) {
+            groups[group, default: []].formUnion(phrase)
+            return
+        }
+        switch (first, keys.count) {
+        case ("courtesy", 1):
+            let tone = AITone(rawValue: keys[0])
+            guard tone != nil || keys[0] == "any" else { throw PoolProblem("unknown \(keys[0])") }
+            for one in tone.map({ [$0] }) ?? AITone.allCases { courtesies[one, default: PhraseTable()].add(phrase) }
+        case ("praise", 0): praise.add(phrase)
+        case ("asking", 0): asking.add(phrase)
+        case ("same", 1...): synonyms.add(phrase, as: keys)
+        case ("contraction", 1): contractions[keys[0]] = phrase
+        case ("ending", 0): endings += phrase
+        case ("form", 1): for word in phrase { forms[word] = keys[0] }
+        case ("other", 1): for word in phrase { pronouns[word] = keys[0] }
+        case ("never", 0):
+            guard forbidden.add(line.text, as: line.text) else { throw PoolProblem("no word in it") }
+        default: throw PoolProblem("unknown key")
+        }
+    }
+
+    // MARK: Words
+
+    /// Whether a word, in lower case, is in the group.
+    func has(_ word: String, in group: Group) -> Bool { groups[group]?.contains(word) ?? false }
+
+    /// The phrases that may be added in a tone.
+    func courtesy(_ tone: AITone) -> PhraseTable { courtesies[tone] ?? PhraseTable() }
+
+    /// Whether a word turns a statement around or bounds it.
+    func isGuarded(_ word: String) -> Bool { has(word, in: .negation) || has(word, in: .limit) }
+
+    /// The first form of a pronoun of another person, as "they" of "their"; nil for other words.
+    func pronoun(of word: String) -> String? { pronouns[word] }
+
+    /// The words that a word stands for: two for a contraction.
+    func expanded(_ word: String) -> [String] { contractions[word] ?? [word] }
+
+    /// The part of a word that its forms share: without one ending, a final `e`, and the second of two equal last letters.
+    /// A stem has at least three letters.
+    func stem(of word: String) -> String {
+        var stem = forms[word] ?? word
+        if let ending = endings.first(where: { stem.hasSuffix($0) && stem.count >= $0.count + ($0 == "ies" ? 2 : 3) }) {
+            stem.removeLast(ending.count)
+            if ending == "ies" { stem.append("y") }
+        }
+        if stem.count > 3, stem.hasSuffix("e") { stem.removeLast() }
+        if stem.count > 3, let last = stem.last, stem.dropLast().last == last { stem.removeLast() }
+        return forms[stem] ?? stem
+    }
+}
+
+/// Phrases that are found at a place of a text, the longest first.
+struct PhraseTable: Sendable {
+    private var phrases: [String: [(words: [String], meaning: [String])]] = [:]
+
+    /// - Parameter meaning: the words that it stands for.
+    mutating func add(_ words: [String], as meaning: [String] = []) {
+        guard let first = words.first else { return }
+        phrases[first, default: []].append((words, meaning))
+        phrases[first]?.sort { $0.words.count > $1.words.count }
+    }
+
+    /// The longest phrase that begins the words: how many it has, and the words that it stands for.
+    func match(_ words: ArraySlice<String>) -> (count: Int, meaning: [String])? {
+        guard let first = words.first else { return nil }
+        return phrases[first]?.first { words.starts(with: $0.words) }.map { ($0.words.count, $0.meaning) }
+    }
+}
