@@ -157,7 +157,7 @@ struct ModelRightsTests {
         try await ModelScene.run { scene in
             _ = try await scene.ai.constrain(.requireConfirmation(prompt: "Really?"))
             let fault = try await scene.ai.expectRefusal(.confirmationNeeded, 409) {
-                try await scene.ai.summarize("bus", ModelScene.gateway)
+                try await scene.ai.summarize("the bus was late", ModelScene.gateway)
             }
             var options = ModelScene.gateway
             let token: Secret = try #require(fault.confirmation)
@@ -165,7 +165,7 @@ struct ModelRightsTests {
             let asked = options
             let statuses = try await together(20) { _ in
                 do {
-                    let report = try await scene.ai.summarize("bus", asked).execution
+                    let report = try await scene.ai.summarize("the bus was late", asked).execution
                     return report?.provider == "server_gateway" ? 201 : 0
                 } catch let refusal as APIError {
                     return refusal.status
@@ -186,12 +186,12 @@ struct ModelRightsTests {
                 let before = try await scene.questions().count
                 let asked = widened
                 let fault = try await scene.ai.expectRefusal(.fallbackNeedsConfirmation, 409) {
-                    try await scene.ai.summarize("bus", asked)
+                    try await scene.ai.summarize("the bus was late", asked)
                 }
                 #expect(try await scene.questions().count == before)
                 let token: Secret = try #require(fault.confirmation)
                 widened.confirmation = token
-                let report = try #require(try await scene.ai.summarize("bus", widened).execution)
+                let report = try #require(try await scene.ai.summarize("the bus was late", widened).execution)
                 #expect(report.rule == .localFailureFallback && report.isFallbackConfirmed && !report.isFallbackAllowed)
                 var records = options
                 records.rule = .localFailureFallback
@@ -216,7 +216,7 @@ extension ModelScene {
         var options = isOwnKey ? Self.ownKey : Self.gateway
         (options.privacyLevel, options.traceID) = (level, TraceID(high: 1, low: UInt64(number)))
         if hasWords {
-            _ = try? await ai.summarize("bus", options, as: person)
+            _ = try? await ai.summarize("the bus was late", options, as: person)
         } else {
             _ = try? await ai.tone(options, as: person)
         }
