@@ -39,7 +39,9 @@ let package = Package(
         .target(
             name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md", "FAMILIES.md"],
             resources: [.embedInCode("Pools"), .embedInCode("Prompts"), .embedInCode("Vocabulary")],
-            swiftSettings: common),
+            swiftSettings: common,
+            // Unicode's data: part of the toolchain, which Foundation uses too.
+            linkerSettings: [.linkedLibrary("_FoundationICU")]),
         .target(name: "SeededNumbers", swiftSettings: common),
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
         .target(

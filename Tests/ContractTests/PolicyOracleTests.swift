@@ -2,9 +2,10 @@ import Contract
 import Domain
 import Foundation
 import JSON
-import NagzAI
 import SeededNumbers
 import Testing
+
+@testable import NagzAI
 
 /// Writes cases and our answers where `deploy/test` holds `Tests/PolicyOracle/verify.py` to them.
 @Suite("Policy engine and router for the oracle")
@@ -15,7 +16,10 @@ struct PolicyOracleTests {
         "İstanbul",
         "i\u{307}stanbul", "ıstanbul", "caf\u{E9}", "cafe\u{301}", "CAFE\u{301}", "ﬁn", "FIN", "ŉ", "ʼn", "ǰ",
         "J\u{30C}", "K",
-        "k", "Å", "a\u{30A}", "ᾳ", "ΑΙ", "😀 and 👨‍👩‍👧", "  b  ", "\u{A0}nbsp", "|", "한글", "\u{1112}\u{1161}\u{11AB}글",
+        "k", "Å", "a\u{30A}", "ＳＳＮ", "𝐬𝐬𝐧", "ⓢⓢⓝ", "\u{455}\u{455}n", "s\u{AD}s\u{200B}n",
+        "\u{441}redit\u{A0}\u{2003}card", "11",
+        "ll", "s\u{FE0F}tra\u{34F}sse", "ᾳ", "ΑΙ", "😀 and 👨‍👩‍👧", "  b  ", "\u{A0}nbsp", "|", "한글",
+        "\u{1112}\u{1161}\u{11AB}글",
     ]
     private static let actions: [ConstraintAction] = [
         .block(reason: "because"), .forceLocal, .forceCloud, .requireConfirmation(prompt: "Sure?"),
@@ -87,10 +91,27 @@ struct PolicyOracleTests {
             policy, Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 1)))
     }
 
+    /// What the characters of the texts look like, as a line of the file.
+    private static func prototypes() -> [UInt8] {
+        let folded = texts.map { String(decoding: MatchedText($0).bytes, as: UTF8.self) }
+        let scalars = Set(folded.joined().decomposedStringWithCanonicalMapping.unicodeScalars)
+        return JSONWriter.document { json in
+            json.object { json in
+                json.key("prototypes")
+                json.object { json in
+                    for scalar in scalars.sorted() {
+                        json.key(escaping: String(scalar))
+                        json.string(UnicodeText.skeleton(String(scalar)))
+                    }
+                }
+            }
+        } + [UInt8(ascii: "\n")]
+    }
+
     @Test("20,000 cases, among them every rule, action and failure")
     func cases() throws {
         var numbers = SeededNumbers(seed: 20_260)
-        var lines: [UInt8] = []
+        var lines = Self.prototypes()
         var seen: Set<String> = []
         for _ in 0..<20_000 {
             var constraints: [SimulatedConstraint] = []

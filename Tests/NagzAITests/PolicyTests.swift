@@ -68,12 +68,52 @@ import Testing
 
     static let matches: [(String, String, String, Bool)] = [
         ("my ssn is", "contains", "SSN|credit card", true), ("CREDIT CARD", "contains", "SSN | credit card", true),
-        ("credit  card", "contains", "SSN|credit card", false), ("nothing", "notContains", "SSN|card", true),
+        ("credit  card", "contains", "SSN|credit card", true),
+        ("my\tcredit\u{A0}\u{2003}\n card", "contains", "credit card", true), ("  a|b ", "equals", "A|B", true),
+        ("a\u{AD} se\u{200B}cr\u{2060}et", "contains", "secret", true), ("se\u{FE0F}cret", "contains", "secret", true),
+        ("ＳＥＣＲＥＴ", "contains", "secret", true), ("𝐬𝐞𝐜𝐫𝐞𝐭", "contains", "secret", true),
+        ("ⓢecret", "contains", "secret", true),
+        ("s\u{E0065}ecret", "contains", "secret", true), ("\u{455}\u{435}cr\u{435}t", "contains", "secret", true),
+        ("\u{455}\u{435}cr\u{435}t", "notContains", "secret", false), ("ѕесrеt", "equals", "secret", true),
+        ("секрет", "contains", "secret", false), ("секрет", "contains", "СЕКРЕТ", true),
+        ("secret", "contains", "\u{455}ecret", true), ("hello", "contains", "11", false),
+        ("modern", "contains", "modem", false), ("caf\u{E9} secret", "contains", "secret", true),
+        ("nothing", "notContains", "SSN|card", true),
         ("a card", "notContains", "SSN|card", false), ("CAFE\u{301}", "contains", "caf\u{E9}", true),
         ("stra\u{DF}e", "contains", "STRASSE", true), ("\u{39F}\u{394}\u{39F}\u{3A3}", "contains", "οδος", true),
         ("a|b", "equals", "A|B", true), ("a|b", "equals", "a", false), ("a", "notEquals", "b", true),
         ("aaaaab", "contains", "aaab", true), ("ababac", "contains", "abac", true), ("", "contains", "x", false),
     ]
+
+    @Test("a character that nobody sees changes no verdict, wherever it stands")
+    func ignorable() throws {
+        let ignorable = (0..<0x11_0000 as Range<UInt32>).compactMap(Unicode.Scalar.init)
+            .filter(\.properties.isDefaultIgnorableCodePoint)
+        #expect(ignorable.count > 4_000)
+        let texts = [
+            "my secret word", "straße", "cafe\u{301} noir", "Å\u{323} x", "ѕесrеt", "한글 secret", "q\u{307}\u{323}q",
+            "a\u{A0} b", "",
+        ]
+        let values = ["secret", "STRASSE", "café noir", "a b", "글 s", "x", "q\u{323}\u{307}q"]
+        let rules = try values.enumerated().map { number, value in
+            try Self.constraint(
+                UInt64(number), .forceLocal, [("content", number % 2 == 0 ? "contains" : "equals", value)])
+        }
+        let engine = PolicyEngine(rules)
+        var random = SeededNumbers(seed: 51)
+        for scalar in ignorable {
+            for text in texts {
+                var scalars = Array(text.unicodeScalars)
+                scalars.insert(scalar, at: Int.random(in: 0...scalars.count, using: &random))
+                var spelled = String.UnicodeScalarView()
+                spelled.append(contentsOf: scalars)
+                let (plain, with) = (
+                    engine.evaluate(Self.question(text)), engine.evaluate(Self.question(String(spelled)))
+                )
+                #expect(plain.applied == with.applied, "\(text) with \(scalar.value)")
+            }
+        }
+    }
 
     @Test("content", arguments: matches)
     func content(_ content: String, _ comparison: String, _ value: String, _ expected: Bool) throws {

@@ -4,7 +4,9 @@ code with Sources/NagzAI, so that the two must agree.
 
 verify.py FILE     answers every case in FILE by itself; exits 0 if all answers are those in the file, 1 if not
 
-FILE has one JSON object a line: {"constraints", "question", "state", "answer"}, as the API writes them.
+FILE has one JSON object a line: {"constraints", "question", "state", "answer"}, as the API writes them. Its first line is
+{"prototypes"}: what characters look like by UTS 39, for those in the file. Python has no such data, nor Debian a package of
+them. Default-ignorable characters are those of Debian's unicode-data.
 """
 import json
 import sys
@@ -18,12 +20,46 @@ IGNORED_FORCE_CLOUD = "A constraint asked for cloud execution, but this question
 # MARK: policy
 
 
+PROTOTYPES = {}
+
+
+def ignorable():
+    """The default-ignorable characters."""
+    found = set()
+    with open("/usr/share/unicode/DerivedCoreProperties.txt", encoding="utf-8") as file:
+        for line in file:
+            points, _, name = line.partition("#")[0].partition(";")
+            if name.strip() == "Default_Ignorable_Code_Point":
+                first, _, last = points.strip().partition("..")
+                found.update(chr(point) for point in range(int(first, 16), int(last or first, 16) + 1))
+    return found
+
+
+IGNORABLE = ignorable()
+
+
 def folded(text):
-    """NFC, then upper case and then lower case of each character by itself, then NFC."""
-    text = unicodedata.normalize("NFC", text)
-    text = "".join(c.upper() for c in text)
-    text = "".join(c.lower() for c in text)
-    return unicodedata.normalize("NFC", text)
+    """NFKC and full case folding without ignorable characters, until nothing changes; each run of white space as a blank."""
+    while True:
+        seen = "".join(c for c in text if c not in IGNORABLE)
+        mapped = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", unicodedata.normalize("NFD", seen).casefold()))
+        if mapped == text:
+            return " ".join(part for part in "".join(" " if c in WHITE_SPACE else c for c in text).split(" ") if part)
+        text = mapped
+
+
+def skeleton(text):
+    """What the text looks like."""
+    shown = "".join(PROTOTYPES.get(c, c) for c in unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFD", shown)
+
+
+def compared(left, right, relation):
+    """Whether the relation holds between two texts as they are or, where one is not ASCII, as they look."""
+    left, right = folded(left), folded(right)
+    if relation(left, right):
+        return True
+    return not (left.isascii() and right.isascii()) and relation(skeleton(left), skeleton(right))
 
 
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -32,11 +68,12 @@ WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u20
 def holds(condition, question):
     field, operator, value = condition["field"], condition["operator"], condition["value"]
     if field == "content":
-        content = folded(question["content"])
+        content = question["content"]
         if operator in ("contains", "notContains"):
-            found = any(folded(part.strip(WHITE_SPACE)) in content for part in value.split("|"))
+            parts = [part.strip(WHITE_SPACE) for part in value.split("|")]
+            found = any(compared(part, content, lambda part, text: part in text) for part in parts)
             return found == (operator == "contains")
-        return (content == folded(value)) == (operator == "equals")
+        return compared(content, value, lambda left, right: left == right) == (operator == "equals")
     if field == "token_count":
         count, limit = question["token_count"], int(value)
         return {
@@ -170,6 +207,7 @@ def main():
         sys.exit("usage: verify.py FILE")
     count = wrong = blocked = failed = 0
     with open(sys.argv[1], encoding="utf-8") as file:
+        PROTOTYPES.update(json.loads(next(file))["prototypes"])
         for line in file:
             case = json.loads(line)
             ours, theirs = answer(case), case["answer"]

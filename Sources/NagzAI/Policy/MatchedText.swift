@@ -1,93 +1,79 @@
-// The standard library has no public API for Unicode normal forms, and Foundation is too large for this module.
-@_spi(_Unicode) import Swift
-
-/// A text in the form in which constraints compare: NFC, then the full upper-case mapping of each scalar, then the full
-/// lower-case mapping of each scalar, then NFC.
+/// A text in the form in which constraints compare, so that no spelling passes them.
 ///
-/// Upper case before lower case makes `ſ` equal to `s`, `ß` to `ss` and `ς` to `σ`: a rule that protects privacy
-/// should match too much rather than too little. The mappings are Unicode's, without language and context.
+/// It is Unicode's NFKC_Casefold (compatibility forms, full case folding, no default-ignorable character), with each run of
+/// white space as one blank. Two texts that differ are also compared by the skeleton of UTS 39, in which characters that
+/// look alike are equal, if one of them is not ASCII: between ASCII texts it would make `11` equal to `ll`.
 struct MatchedText: Hashable, Sendable {
     let bytes: [UInt8]
+    /// Nil for ASCII, whose skeleton is seldom needed.
+    private let skeletonBytes: [UInt8]?
 
     init(_ text: String) {
         var text = text
         let ascii: [UInt8]? = text.withUTF8 { bytes in
             bytes.allSatisfy { $0 < 0x80 } ? bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } : nil
         }
-        bytes = ascii ?? Array(Self.folded(text).utf8)
+        let folded = Self.withoutRuns(ascii ?? Array(UnicodeText.caseFolded(text).utf8))
+        bytes = folded
+        skeletonBytes = folded.allSatisfy { $0 < 0x80 } ? nil : Self.skeleton(of: folded)
     }
 
-    private static func folded(_ text: String) -> String {
-        var lower = String.UnicodeScalarView()
-        for scalar in text._nfc {
-            // A mapping makes a String for each scalar, which is slow.
-            if scalar.isASCII {
-                lower.append((0x41...0x5A).contains(scalar.value) ? Unicode.Scalar(UInt8(scalar.value) | 0x20) : scalar)
-                continue
-            }
-            for upper in scalar.properties.uppercaseMapping.unicodeScalars {
-                lower.append(contentsOf: upper.properties.lowercaseMapping.unicodeScalars)
-            }
-        }
-        var composed = String.UnicodeScalarView()
-        for scalar in String(lower)._nfc { composed.append(scalar) }
-        return String(composed)
+    var isASCII: Bool { skeletonBytes == nil }
+
+    /// The characters' prototypes: what they look like.
+    var skeleton: [UInt8] { skeletonBytes ?? Self.skeleton(of: bytes) }
+
+    private static func skeleton(of bytes: [UInt8]) -> [UInt8] {
+        Array(UnicodeText.skeleton(String(decoding: bytes, as: UTF8.self)).utf8)
     }
+
+    /// White space as single blanks, none at the ends.
+    private static func withoutRuns(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.allSatisfy({ $0 < 0x80 }) else {
+            let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars
+            let words = scalars.split { $0.properties.isWhitespace }
+            return Array(words.map { String(String.UnicodeScalarView($0)) }.joined(separator: " ").utf8)
+        }
+        return Array(bytes.split { $0 == 0x20 || (0x09...0x0D).contains($0) }.joined(separator: [0x20]))
+    }
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.bytes == right.bytes || !(left.isASCII && right.isASCII) && left.skeleton == right.skeleton
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(skeleton) }
 }
 
 /// The words of a question, prepared once for all searches in them.
 struct SearchedText {
     let text: MatchedText
-    /// One bit for each pair of neighbouring bytes, by its hash.
-    private var pairs = [UInt64](repeating: 0, count: 64)
+    private let plain: SearchedBytes
+    private let skeleton: SearchedBytes
 
     init(_ content: String) {
         text = MatchedText(content)
-        for (first, second) in zip(text.bytes, text.bytes.dropFirst()) {
-            let pair = SearchPattern.pair(first, second)
-            pairs[pair >> 6] |= 1 << UInt64(pair & 63)
-        }
+        plain = SearchedBytes(text.bytes)
+        skeleton = text.isASCII ? plain : SearchedBytes(text.skeleton)
     }
 
-    /// Whether a pattern occurs. UTF-8 has no character that begins inside another, so bytes are enough.
+    /// Whether a pattern occurs, as it is or as it looks.
     func contains(_ pattern: SearchPattern) -> Bool {
-        for pair in pattern.pairs where pairs[pair >> 6] & (1 << UInt64(pair & 63)) == 0 { return false }
-        return pattern.occurs(in: text.bytes)
+        if plain.contains(pattern.plain) { return true }
+        if text.isASCII, pattern.text.isASCII { return false }
+        return text.isASCII
+            ? SearchedBytes(text.skeleton).contains(pattern.skeleton) : skeleton.contains(pattern.skeleton)
     }
 }
 
-/// A text to search for, prepared when its constraint is loaded. A search takes time linear in the searched text.
+/// A text to search for, prepared when its constraint is loaded.
 struct SearchPattern: Sendable {
-    private let bytes: [UInt8]
-    /// For each prefix, the length of its longest proper prefix that is also its suffix (Knuth, Morris, Pratt).
-    private let borders: [Int]
-    /// Hashes of its first pairs of bytes: where one is missing, the pattern does not occur.
-    let pairs: [Int]
+    let text: MatchedText
+    let plain: BytePattern
+    let skeleton: BytePattern
 
     init(_ text: String) {
-        let bytes = MatchedText(text).bytes
-        var borders = [Int](repeating: 0, count: bytes.count)
-        var length = 0
-        for index in bytes.indices.dropFirst() {
-            while length > 0, bytes[index] != bytes[length] { length = borders[length - 1] }
-            if bytes[index] == bytes[length] { length += 1 }
-            borders[index] = length
-        }
-        self.bytes = bytes
-        self.borders = borders
-        pairs = zip(bytes, bytes.dropFirst()).prefix(8).map(Self.pair)
-    }
-
-    static func pair(_ first: UInt8, _ second: UInt8) -> Int { (Int(first) &* 31 &+ Int(second) &* 131) & 4_095 }
-
-    func occurs(in text: [UInt8]) -> Bool {
-        guard !bytes.isEmpty else { return true }
-        var length = 0
-        for byte in text {
-            while length > 0, byte != bytes[length] { length = borders[length - 1] }
-            if byte == bytes[length] { length += 1 }
-            if length == bytes.count { return true }
-        }
-        return false
+        self.text = MatchedText(text)
+        plain = BytePattern(self.text.bytes)
+        skeleton = BytePattern(self.text.skeleton)
     }
 }
