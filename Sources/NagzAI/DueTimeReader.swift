@@ -25,7 +25,7 @@ public struct DueTimeReader: Sendable {
     /// Tomorrow at 18:00.
     public var usual: Timestamp { moment(days: 1, Self.evening) }
 
-    /// A moment after now; nil where the text names no time.
+    /// A moment after now; nil where the text names no time, or one more than two years ahead.
     public func dueAt(in text: String) -> Timestamp? {
         let said = text.lowercased().split(whereSeparator: \.isWhitespace).prefix(Self.wordLimit).map {
             $0.trimmingPunctuation
@@ -36,7 +36,10 @@ public struct DueTimeReader: Sendable {
         for (index, word) in said.enumerated() {
             let before = index > 0 ? said[index - 1] : ""
             let after = index + 1 < said.count ? said[index + 1] : ""
-            if before == "in", let span = Self.span(word, after) { return later(by: span) }
+            if before == "in", let span = Self.span(word, after) {
+                let due = later(by: span)
+                return DueTimeLimit.isTooFar(due, now: now) ? nil : due
+            }
             switch word {
             case "today", "tonight": day = day ?? 0
             case "tomorrow": day = day ?? 1
@@ -52,7 +55,7 @@ public struct DueTimeReader: Sendable {
         return due > now ? due : moment(days: 1 + (day ?? 0), time ?? usualTime)
     }
 
-    /// A moment after now.
+    /// A moment after now, at most two years ahead.
     /// - Parameter local: `YYYY-MM-DDTHH:MM` by the clock of the zone; nil is the answer to any other form.
     public func dueAt(local: String) -> Timestamp? {
         let parts = local.split(separator: "T", omittingEmptySubsequences: false)
@@ -62,7 +65,7 @@ public struct DueTimeReader: Sendable {
             let day = Self.whole(numbers[2], 1...31), let date = CivilDate(year: year, month: month, day: day)
         else { return nil }
         let due = zone.moment(date, time)
-        return due > now ? due : nil
+        return DueTimeLimit.fault(of: due, now: now) == nil ? due : nil
     }
 
     // MARK: Days

@@ -29,7 +29,7 @@ public struct OutputCheck: Sendable {
         case statement
         /// A figure of a digest that is wrong, missing, or does not say what it counts.
         case figure
-        /// A due time that is none, or is not ahead.
+        /// A due time that is none, is not ahead, or is more than two years ahead.
         case due
 
         /// The reason why the rules answered instead.

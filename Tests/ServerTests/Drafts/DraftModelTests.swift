@@ -83,6 +83,7 @@ struct DraftModelTests {
             ("503", "error"), ("list-503", "unavailable"), ("list-without", "unavailable"),
             (word(due: "2026-03-01T07:30"), "output_rejected:due"), (word(due: "soon"), "output_rejected:due"),
             (word(due: "2026-02-30T07:30"), "output_rejected:due"),
+            (word(due: "9999-03-01T07:30"), "output_rejected:due"),
             (word("Bring 3 library books back"), "output_rejected:number"),
             (word("Bring the books, lazy child"), "output_rejected:disrespect"),
             (word("See https://example.com"), "output_rejected:link"),

@@ -30,7 +30,10 @@ extension Drafts {
     private func effect(
         _ order: DraftCreate, _ modelled: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftBody> {
-        if let body = order.body { return .answer(body) }
+        if let body = order.body {
+            try body.requireDueTime(now: caller.now)
+            return .answer(body)
+        }
         switch order.kind {
         case .suggestedNag:
             let text = try Self.words(of: order)
@@ -101,6 +104,19 @@ extension Drafts {
 }
 
 extension DraftBody {
+    /// Refuses a due time that is too far ahead. One that has passed is refused when the draft runs: it may pass meanwhile.
+    func requireDueTime(now: Timestamp) throws(APIError) {
+        let dueAt: Timestamp? =
+            switch self {
+            case .suggestedNag(let nag): nag.dueAt
+            case .dueChange(let change): change.dueAt
+            case .pushBack, .consequence, .digest: nil
+            }
+        if let dueAt, DueTimeLimit.isTooFar(dueAt, now: now) {
+            throw APIError(.validationFailed, DueTimeLimit.tooFar, field: "due_at")
+        }
+    }
+
     /// Times as clients see them, so that what is shown is what runs.
     var flooredToMillisecond: DraftBody {
         switch self {

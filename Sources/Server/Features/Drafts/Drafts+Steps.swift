@@ -13,6 +13,7 @@ extension Drafts {
                 throw APIError(.preconditionFailed, "This draft has changed in the meantime. Read it again.")
             }
             edited.body = try Self.body(call.body.body, of: edited)
+            try edited.body.requireDueTime(now: caller.now)
             guard edited.body != draft.response.body else { return .answer(draft.response) }
             guard edited.progress.version < DraftVersion.versions.upperBound else {
                 throw APIError(.conflict, "This draft was edited too often. Make another one.")

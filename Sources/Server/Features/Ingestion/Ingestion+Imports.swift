@@ -74,8 +74,8 @@ private struct ExaminedImport {
                     itemID: item.itemID, outcome: .invalid,
                     error: ImportFault(field: "items[\(index)].\(field)", message: message))
             }
-            if item.nag.dueAt.flooredToMillisecond <= now {
-                return invalid("due_at", "The due time must lie in the future.")
+            if let fault = DueTimeLimit.fault(of: item.nag.dueAt.flooredToMillisecond, now: now) {
+                return invalid("due_at", fault)
             }
             if !members.contains(item.nag.recipientID) { return invalid("recipient_id", "There is no such member.") }
             return ImportItemResult(itemID: item.itemID, outcome: .new)

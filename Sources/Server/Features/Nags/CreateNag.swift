@@ -21,7 +21,7 @@ extension Nags {
             throw APIError(
                 .validationFailed, "Give a family or a connection, not both.", field: "connection_id")
         }
-        try Self.requireFuture(order, caller.now)
+        try Self.requireDueTime(order, caller.now)
         return try await attachments.refusingTaken {
             if let connection = order.connectionID { return try await create(order, over: connection, by: caller) }
             return try await create(order, in: try await family(of: order, by: caller), by: caller)
@@ -56,7 +56,7 @@ extension Nags {
     func creation(
         of order: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
-        try Self.requireFuture(order, caller.now)
+        try Self.requireDueTime(order, caller.now)
         let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: caller.now)
         let rows = try await queries.query(
             NagStatements.addressee(
@@ -83,9 +83,9 @@ extension Nags {
             nag)
     }
 
-    private static func requireFuture(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
-        guard order.dueAt.flooredToMillisecond > now else {
-            throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
+    private static func requireDueTime(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
+        if let fault = DueTimeLimit.fault(of: order.dueAt.flooredToMillisecond, now: now) {
+            throw APIError(.validationFailed, fault, field: "due_at")
         }
     }
 

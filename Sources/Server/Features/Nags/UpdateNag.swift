@@ -61,8 +61,8 @@ extension Nags {
         nag.doneDefinition = changes.doneDefinition ?? nag.doneDefinition
         nag.description = changes.description.applied(to: nag.description)
         nag.committedAt = changes.committedAt.applied(to: nag.committedAt)?.flooredToMillisecond
-        guard nag.dueAt == view.nag.dueAt || nag.dueAt > now else {
-            throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
+        if nag.dueAt != view.nag.dueAt, let fault = DueTimeLimit.fault(of: nag.dueAt, now: now) {
+            throw APIError(.validationFailed, fault, field: "due_at")
         }
         if let promise = nag.committedAt, promise != view.nag.committedAt, promise <= now {
             throw APIError(.validationFailed, "The promised time must lie in the future.", field: "committed_at")

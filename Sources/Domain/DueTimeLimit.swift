@@ -1,0 +1,15 @@
+/// When a nag may be due.
+public enum DueTimeLimit {
+    /// Two years.
+    public static let furthest = Timestamp.Span.days(731)
+
+    public static let tooFar = "The due time must be at most two years ahead."
+
+    /// What is wrong with a due time; nil if nothing is.
+    public static func fault(of dueAt: Timestamp, now: Timestamp) -> String? {
+        guard dueAt > now else { return "The due time must lie in the future." }
+        return isTooFar(dueAt, now: now) ? tooFar : nil
+    }
+
+    public static func isTooFar(_ dueAt: Timestamp, now: Timestamp) -> Bool { dueAt > now + furthest }
+}
