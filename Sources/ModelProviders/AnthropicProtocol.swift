@@ -11,30 +11,34 @@ struct AnthropicProtocol: ModelProtocol {
         [("anthropic-version", "2023-06-01")] + (key.map { [("x-api-key", $0.text)] } ?? [])
     }
 
-    func body(_ request: ModelRequest, model: String) -> [UInt8] {
+    func body(_ request: ModelRequest, model: String, _ habits: ModelHabits) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in
                 json.field("model", model)
                 json.key("max_tokens")
-                json.integer(request.maxTokens)
+                json.integer(habits.maxTokens(of: request))
                 json.field("system", request.system)
                 json.key("messages")
                 json.array { $0.message("user", request.user) }
-                json.key("temperature")
-                json.number(request.temperature)
+                if habits.takesTemperature {
+                    json.key("temperature")
+                    json.number(request.temperature)
+                }
             }
         }
     }
 
-    func answer(_ document: JSONValue) throws(ModelFault) -> ModelAnswer {
+    func answer(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer {
         switch document["stop_reason"]?.stringValue {
         case "end_turn", "stop_sequence": break
-        case "max_tokens", "model_context_window_exceeded": throw .tooLong
-        case "refusal": throw .refused
-        default: throw .unreadable
+        case "max_tokens", "model_context_window_exceeded":
+            // Thoughts without a text after them.
+            let isThought = document["content"]?.arrayValue?.contains { $0["type"]?.stringValue == "thinking" } ?? false
+            throw AnswerFault(.tooLong, isSpentOnThinking: isThought && text(of: document["content"]) == nil)
+        case "refusal": throw AnswerFault(.refused)
+        default: throw AnswerFault(.unreadable)
         }
-        let text = document["content"]?.arrayValue?.first { $0["type"]?.stringValue == "text" }?["text"]
-        guard let text = text?.stringValue else { throw .unreadable }
+        guard let text = text(of: document["content"]) else { throw AnswerFault(.unreadable) }
         return ModelAnswer(text: text, tokenCount: tokens(document["usage"], "input_tokens", "output_tokens"))
     }
 }

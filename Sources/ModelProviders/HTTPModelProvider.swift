@@ -5,7 +5,9 @@ import NagzAI
 
 /// A model that is reached over HTTP. Used on one event loop.
 ///
-/// A question is sent once, whatever becomes of it. After three faults within a minute the provider is left alone for 30
+/// A question is sent once, whatever becomes of it, except that one whose temperature or budget is refused is sent once
+/// more without: nothing was answered, and it is remembered of the model. A provider that asks to be left alone is, until
+/// the time that it named. After three faults within a minute the provider is left alone for 30
 /// seconds. Faults are told apart by the status of a response, because the bodies of errors differ between services.
 public final class HTTPModelProvider: ModelProvider {
     public let name: ProviderName
@@ -60,19 +62,22 @@ public final class HTTPModelProvider: ModelProvider {
     }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
-        let body = wire.body(request, model: model)
-        guard body.count <= ModelLimits.requestBytes else { throw .tooLong }
         let started = now()
+        if let seconds = health.secondsLimited(at: started) { throw .limited(seconds: seconds) }
+        guard wire.body(request, model: model, health.habits(of: model)).count <= ModelLimits.requestBytes else {
+            throw .tooLong
+        }
         let availability = await isAvailable()
         guard !Task.isCancelled else { throw .cancelled }
         if case .unavailable(let reason) = availability { throw .unavailable(reason) }
-        let left = limits.whole - (now() - started)
-        guard left > .zero else { throw .timedOut }
-        var headers = wire.headers(key) + [("Content-Type", "application/json")]
-        if let traceparent = request.traceparent { headers.append(("traceparent", traceparent)) }
-        let response = try await send("POST", wire.generatePath, headers, body, left)
+        var response = try await ask(request, since: started)
+        if learns(from: response) {
+            response = try await ask(request, since: started)
+            // What this one teaches is of use to the next question.
+            _ = learns(from: response)
+        }
         try check(response)
-        let answer = try wire.answer(try Self.document(response))
+        let answer = try read(response)
         let text = trimmed(answer.text)
         guard !text.isEmpty else { throw .unreadable }
         let latency = now() - started
@@ -83,9 +88,10 @@ public final class HTTPModelProvider: ModelProvider {
     }
 
     /// Asks for the list of models, at most every ten seconds: the configured one must be in it, because runtimes answer
-    /// requests for models that they do not have.
+    /// requests for models that they do not have. A service without a list is asked all the same.
     public func isAvailable() async -> Availability {
         let asked = now()
+        guard health.secondsLimited(at: asked) == nil else { return .unavailable(.limited) }
         guard !health.isPaused(at: asked) else { return .unavailable(.paused) }
         if let latestCheck = health.latestCheck, asked - latestCheck.at < Self.listLifetime {
             return latestCheck.availability
@@ -94,10 +100,7 @@ public final class HTTPModelProvider: ModelProvider {
         do throws(ModelFault) {
             let response = try await send(
                 "GET", wire.modelsPath, wire.headers(key), nil, min(limits.list, limits.whole))
-            try check(response)
-            let models = try Self.document(response)["data"]?.arrayValue ?? []
-            let isListed = models.contains { $0["id"]?.stringValue == model }
-            availability = isListed ? .available : .unavailable(.unknownModel)
+            availability = try lists(response) ? .available : .unavailable(.unknownModel)
         } catch {
             // A caller that went away says nothing of the provider.
             if error == .cancelled { return .unavailable(.failed) }
@@ -107,7 +110,48 @@ public final class HTTPModelProvider: ModelProvider {
         return availability
     }
 
+    /// Whether a list has the model, or there is no list. A name without a tag is the one with the tag `latest`.
+    private func lists(_ response: HTTPClientResponse) throws(ModelFault) -> Bool {
+        if [404, 405, 501].contains(response.status) { return true }
+        try check(response)
+        let models = try Self.document(response)["data"]?.arrayValue ?? []
+        let names = models.compactMap { $0["id"]?.stringValue }
+        return names.contains { $0 == model || $0 == "\(model):latest" || "\($0):latest" == model }
+    }
+
     // MARK: One request
+
+    private func ask(
+        _ request: ModelRequest, since started: ContinuousClock.Instant
+    ) async throws(ModelFault) -> HTTPClientResponse {
+        let left = limits.whole - (now() - started)
+        guard left > .zero else { throw .timedOut }
+        var headers = wire.headers(key) + [("Content-Type", "application/json")]
+        if let traceparent = request.traceparent { headers.append(("traceparent", traceparent)) }
+        let body = wire.body(request, model: model, health.habits(of: model))
+        return try await send("POST", wire.generatePath, headers, body, left)
+    }
+
+    /// Whether a refusal names a field that the next request leaves out.
+    private func learns(from response: HTTPClientResponse) -> Bool {
+        guard response.status == 400 || response.status == 422 else { return false }
+        var habits = health.habits(of: model)
+        guard habits.learn(from: HTTPRefusal(try? JSONValue(parsing: response.body))) else { return false }
+        health.learn(habits, of: model)
+        return true
+    }
+
+    private func read(_ response: HTTPClientResponse) throws(ModelFault) -> ModelAnswer {
+        let document = try Self.document(response)
+        do throws(AnswerFault) { return try wire.answer(document) } catch {
+            if error.isSpentOnThinking {
+                var habits = health.habits(of: model)
+                habits.learnThatItThinks()
+                health.learn(habits, of: model)
+            }
+            throw error.fault
+        }
+    }
 
     private func send(
         _ method: String, _ path: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?,
@@ -129,7 +173,11 @@ public final class HTTPModelProvider: ModelProvider {
         case 200: return
         case 401, 403: throw .keyRefused
         case 413: throw .tooLong
-        case 429: throw .limited(seconds: response.retryAfterSeconds)
+        // 529 is how some say that they are overloaded.
+        case 429, 529:
+            let seconds = response.secondsToWait
+            health.recordLimit(seconds: seconds, at: now())
+            throw .limited(seconds: seconds)
         // The one body that is read, because the status alone does not tell a prompt that is too long.
         case 400 where Self.isContextExceeded(response): throw .tooLong
         case 500...: health.recordFault(at: now())
@@ -157,6 +205,18 @@ public final class HTTPModelProvider: ModelProvider {
         }
         guard schema.allows(fields) else { throw .unreadable }
         return fields
+    }
+}
+
+extension HTTPClientResponse {
+    /// How long the server asks to wait: `Retry-After` in seconds, or as a date, which is compared with the server's own
+    /// `Date`; nil if it does not say so.
+    var secondsToWait: Int? {
+        if let retryAfterSeconds { return retryAfterSeconds }
+        guard let until = header("retry-after").flatMap({ Timestamp(httpDate: $0) }),
+            let now = header("date").flatMap({ Timestamp(httpDate: $0) })
+        else { return nil }
+        return Int(clamping: max(0, until.seconds - now.seconds))
     }
 }
 

@@ -9,10 +9,11 @@ protocol ModelProtocol: Sendable {
 
     func headers(_ key: ModelKey?) -> [(name: String, value: String)]
 
-    func body(_ request: ModelRequest, model: String) -> [UInt8]
+    /// - Parameter habits: what the model's refusals taught.
+    func body(_ request: ModelRequest, model: String, _ habits: ModelHabits) -> [UInt8]
 
     /// Reads an answer with status 200.
-    func answer(_ document: JSONValue) throws(ModelFault) -> ModelAnswer
+    func answer(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer
 }
 
 /// What an answer says.
@@ -22,7 +23,27 @@ struct ModelAnswer: Hashable {
     let tokenCount: Int?
 }
 
+/// Why an answer with status 200 cannot be used.
+struct AnswerFault: Error {
+    let fault: ModelFault
+    /// Whether its tokens went into thinking, so that a larger budget helps.
+    var isSpentOnThinking = false
+
+    init(_ fault: ModelFault, isSpentOnThinking: Bool = false) {
+        (self.fault, self.isSpentOnThinking) = (fault, isSpentOnThinking)
+    }
+}
+
 extension ModelProtocol {
+    /// The text of content that is a text or a list of parts; parts of another kind, as thoughts, are left out.
+    func text(of content: JSONValue?) -> String? {
+        if let text = content?.stringValue { return text }
+        let parts = content?.arrayValue?.compactMap { part in
+            part["type"]?.stringValue == "text" ? part["text"]?.stringValue : nil
+        }
+        return parts.flatMap { $0.isEmpty ? nil : $0.joined() }
+    }
+
     /// A pair of token counts as their sum; nil if one of them is missing or not credible.
     func tokens(_ usage: JSONValue?, _ prompt: String, _ completion: String) -> Int? {
         let credible: ClosedRange<Int64> = 0...1_000_000_000

@@ -13,7 +13,7 @@ struct OpenAIProtocol: ModelProtocol {
         key.map { [("Authorization", "Bearer \($0.text)")] } ?? []
     }
 
-    func body(_ request: ModelRequest, model: String) -> [UInt8] {
+    func body(_ request: ModelRequest, model: String, _ habits: ModelHabits) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in
                 json.field("model", model)
@@ -22,10 +22,12 @@ struct OpenAIProtocol: ModelProtocol {
                     json.message("system", request.system)
                     json.message("user", request.user)
                 }
-                json.key("temperature")
-                json.number(request.temperature)
-                json.key(escaping: tokensField.rawValue)
-                json.integer(request.maxTokens)
+                if habits.takesTemperature {
+                    json.key("temperature")
+                    json.number(request.temperature)
+                }
+                json.key(escaping: (habits.tokensField ?? tokensField).rawValue)
+                json.integer(habits.maxTokens(of: request))
                 json.key("stream")
                 json.bool(false)
                 if let schema = request.schema { write(schema, to: &json) }
@@ -54,16 +56,25 @@ struct OpenAIProtocol: ModelProtocol {
         }
     }
 
-    func answer(_ document: JSONValue) throws(ModelFault) -> ModelAnswer {
-        guard let choice = document["choices"]?[0] else { throw .unreadable }
-        switch choice["finish_reason"]?.stringValue {
-        case "stop": break
-        case "length": throw .tooLong
-        case "content_filter": throw .refused
-        default: throw .unreadable
+    /// Services differ in how they say that the answer is complete; some say nothing.
+    private static let complete: Set<String> = ["", "stop", "eos", "eos_token", "end_turn", "stop_sequence"]
+
+    func answer(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer {
+        guard let choice = document["choices"]?[0] else { throw AnswerFault(.unreadable) }
+        let (message, usage) = (choice["message"], document["usage"])
+        let reason = choice["finish_reason"]
+        switch reason?.stringValue?.lowercased() {
+        case nil where reason == nil || reason == .null: break
+        case let word? where Self.complete.contains(word): break
+        case "length", "max_tokens":
+            let thoughts = usage?["completion_tokens_details"]?["reasoning_tokens"]?.integerValue ?? 0
+            throw AnswerFault(.tooLong, isSpentOnThinking: thoughts > 0)
+        case "content_filter": throw AnswerFault(.refused)
+        default: throw AnswerFault(.unreadable)
         }
-        guard let text = choice["message"]?["content"]?.stringValue else { throw .unreadable }
+        if message?["refusal"]?.stringValue?.isEmpty == false { throw AnswerFault(.refused) }
+        guard let text = text(of: message?["content"]) else { throw AnswerFault(.unreadable) }
         return ModelAnswer(
-            text: text, tokenCount: tokens(document["usage"], "prompt_tokens", "completion_tokens"))
+            text: text, tokenCount: tokens(usage, "prompt_tokens", "completion_tokens"))
     }
 }

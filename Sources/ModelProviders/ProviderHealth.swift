@@ -2,8 +2,8 @@ import Domain
 import NagzAI
 import Synchronization
 
-/// What is known of a provider from earlier calls: its latest faults, whether it was available, and how long it took. It
-/// holds no key, so it may outlive the provider that a key was opened for. Any number of event loops share it.
+/// What is known of a provider from earlier calls: its latest faults, whether it was available, how long it took, until
+/// when it wants no question, and what its models do not take. It holds no key, so it may outlive the provider that a key was opened for. Any number of event loops share it.
 public final class ProviderHealth: Sendable {
     /// Whether the provider could be asked, and when that was found out.
     public struct Check: Sendable {
@@ -16,7 +16,14 @@ public final class ProviderHealth: Sendable {
         var check: Check?
         var latency: Duration?
         var lastFaultWasOfConnection = false
+        /// Until when it asked to be left alone.
+        var limitedUntil: ContinuousClock.Instant?
+        /// By the model's name.
+        var habits: [String: ModelHabits] = [:]
     }
+
+    /// The longest wait that is believed.
+    private static let longestWait = 86_400
 
     private let state = Mutex(State())
 
@@ -42,6 +49,23 @@ public final class ProviderHealth: Sendable {
 
     func record(_ availability: Availability, at now: ContinuousClock.Instant) {
         state.withLock { $0.check = Check(availability: availability, at: now) }
+    }
+
+    func habits(of model: String) -> ModelHabits { state.withLock { $0.habits[model] } ?? ModelHabits() }
+
+    func learn(_ learned: ModelHabits, of model: String) { state.withLock { $0.habits[model] = learned } }
+
+    /// Records that it asked to be left alone; without a time, the next question may try.
+    func recordLimit(seconds: Int?, at now: ContinuousClock.Instant) {
+        guard let seconds, seconds > 0 else { return }
+        state.withLock { $0.limitedUntil = now + .seconds(min(seconds, Self.longestWait)) }
+    }
+
+    /// How many seconds it wants to be left alone still, rounded up; nil if a question may be sent.
+    func secondsLimited(at now: ContinuousClock.Instant) -> Int? {
+        guard let until = state.withLock({ $0.limitedUntil }), now < until else { return nil }
+        let (seconds, fraction) = (until - now).components
+        return Int(seconds) + (fraction > 0 ? 1 : 0)
     }
 
     func recordAnswer(after latency: Duration) { state.withLock { $0.latency = latency } }

@@ -65,7 +65,7 @@ struct AvailabilityTests {
 
     @Test(
         "refusals and rejected output do not count",
-        arguments: ["401", "429", "404", "context", "reason-length", "garbage"])
+        arguments: ["401", "404", "context", "reason-length", "garbage"])
     func refusals(word: String) async throws {
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)

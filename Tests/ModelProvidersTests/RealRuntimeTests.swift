@@ -116,7 +116,8 @@ struct RealRuntimeTests {
         #expect(unknown == "\(ModelFault.unavailable(.unknownModel))")
         let answered = try await ModelHarness.onLoop { poller in
             let url = try #require(variable("URL").flatMap(LoopbackURL.init))
-            let body = OpenAIProtocol(schemaStyle: .none, tokensField: .maxTokens).body(request, model: "gpt-x")
+            let body = OpenAIProtocol(schemaStyle: .none, tokensField: .maxTokens).body(
+                request, model: "gpt-x", ModelHabits())
             return try await LoopbackClient(poller).send(
                 "POST", url, "/chat/completions", headers: [("Content-Type", "application/json")], body: body)
         }

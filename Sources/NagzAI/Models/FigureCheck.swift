@@ -85,7 +85,8 @@ struct FigureCheck {
     /// What a figure counts: the first of the three words after it that says so.
     private func role(of index: Int, in words: [String], _ clause: Range<Int>) -> Figure.Role? {
         let roles: [(Vocabulary.Group, Figure.Role)] = [
-            (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed), (.figureOverdue, .overdue),
+            (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed),
+            (.figureOverdue, .overdue),
             (.figureCompleted, .completed), (.figureTotal, .total),
         ]
         for word in words[(index + 1)..<max(index + 1, clause.upperBound)].prefix(4) {

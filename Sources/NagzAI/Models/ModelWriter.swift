@@ -55,6 +55,11 @@ public enum ModelProblem: Error, Hashable, Sendable {
         }
     }
 
+    /// How many seconds the provider asks to wait; nil if it does not.
+    public var secondsToWait: Int? {
+        if case .fault(.limited(let seconds)) = self { seconds } else { nil }
+    }
+
     /// The code for the person who asked, where the rules may not answer.
     public func code(at reach: Reach) -> ExecutionCode {
         switch self {

@@ -125,7 +125,8 @@ struct ModelAnswerTests {
             ) {
                 try await scene.ai.tone(options)
             }
-            #expect(try await scene.questions().count == 2 * asked)
+            // A provider that asks to wait is not called again before.
+            #expect(try await scene.questions().count == (word == "429" ? 1 : 2 * asked))
             let record = try #require(try await scene.ai.history().first { $0.errorCode != nil })
             #expect(record.errorCode == code.rawValue && record.execution.provider == "server_gateway")
         }

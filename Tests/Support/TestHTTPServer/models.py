@@ -10,6 +10,9 @@ import base64
 import collections
 import json
 
+from email.utils import formatdate
+import time
+
 MODEL = "test-model"
 TEXT = "  Start with one small step.\n"
 arrived = collections.defaultdict(asyncio.Event)
@@ -60,6 +63,33 @@ async def serve(method, path, body, send, answer):
         await arrived[name].wait()
     elif word.startswith("release-"):
         released[name].set()
+    request = body or {}
+    if word.startswith("refuses-"):
+        # Current models that think refuse a temperature, and the older name of the field for tokens.
+        refused = [field for field in name.split("-") if field in request]
+        if refused and refused[0] == "max_tokens":
+            return await document(400, {"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model."
+                                                  " Use 'max_completion_tokens' instead.", "param": "max_tokens"}})
+        if refused:
+            text = "Unsupported value: 'temperature' does not support 0.5 with this model."
+            return await document(400, {"error": {"message": text} | ({} if is_anthropic else {"param": refused[0]})})
+        word = "good"
+    elif word == "thinks" and not is_list:
+        if max(request.get("max_tokens", 0), request.get("max_completion_tokens", 0)) < 1000:
+            if is_anthropic:
+                return await document(200, {"content": [{"type": "thinking", "thinking": "hm"}], "stop_reason": "max_tokens"})
+            return await document(200, completion("", "length") | {"usage": {
+                "completion_tokens_details": {"reasoning_tokens": 160}}})
+    if word == "parts":
+        return await document(200, completion([{"type": "text", "text": " Start with"}, {"type": "reasoning", "text": "hm"},
+                                               {"type": "text", "text": " one small step."}], "stop"))
+    if word == "declines":
+        answered = completion("", "stop")
+        answered["choices"][0]["message"]["refusal"] = "I cannot help with that."
+        return await document(200, answered)
+    if word == "date":
+        return await document(429, {}, [(b"date", formatdate(time.time(), usegmt=True).encode()),
+                                        (b"retry-after", formatdate(time.time() + 40, usegmt=True).encode())])
     if word.isdigit():
         # Bodies of errors differ between services.
         await document(int(word), {"detail": "no"}, [(b"retry-after", b"17")])
@@ -77,6 +107,8 @@ async def serve(method, path, body, send, answer):
         await document(200, form("a" * (256 << 10), "end_turn" if is_anthropic else "stop"))
     elif word == "redirect":
         await answer(send, 307, b"", [(b"location", path.replace("redirect", "good").encode())])
+    elif is_list and word == "latest":
+        await document(200, {"data": [{"id": MODEL + ":latest"}]})
     elif is_list:
         await document(200, {"data": [{"id": "another"}] + ([{"id": MODEL}] if word != "without" else [])})
     elif word == "empty":
@@ -84,7 +116,8 @@ async def serve(method, path, body, send, answer):
     elif word == "nothing":
         await document(200, {"choices": [], "content": []})
     elif word.startswith("reason-"):
-        await document(200, form("half a sent", word.removeprefix("reason-")))
+        reason = word.removeprefix("reason-")
+        await document(200, form("half a sent", None if reason == "null" else reason))
     elif word.startswith("fields"):
         fields = {"fields": FIELDS, "fields-role": FIELDS | {"role": "admin"}, "fields-number": FIELDS | {"description": 4},
                   "fields-choice": FIELDS | {"recipient": "everybody"}, "fields-array": [FIELDS]}[word]

@@ -339,6 +339,7 @@ package final class Mediator {
             var refusal = ExecutionRefusal(
                 code, "The model could not answer. Try again, or ask without it.", policy: permit.policy)
             refusal.author = Authorship(model.provider, model: model.name)
+            if let reply, case .failure(let problem) = reply.result { refusal.retryAfter = problem.secondsToWait }
             throw refusal
         }
         return Authorship(fallback: fallback)

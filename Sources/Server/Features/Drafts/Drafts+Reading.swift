@@ -84,6 +84,7 @@ extension Drafts {
                 problem.code, "The model could not read the words. Try again, or ask without it.",
                 policy: permit.policy)
             refusal.author = Authorship(model.provider, model: model.name)
+            refusal.retryAfter = problem.secondsToWait
             return .failure(Refusal(refusal: refusal))
         }
         return .success(reading)
@@ -94,6 +95,7 @@ extension Drafts {
         let fallback: FallbackReason
         /// For the author, where the rules may not read the words instead.
         let code: ExecutionCode
+        var secondsToWait: Int?
     }
 
     private static func nag(
@@ -110,7 +112,9 @@ extension Drafts {
             } catch {
                 return .failure(.refused(error))
             }
-        }.mapError { Problem(fallback: $0.fallback, code: $0.code(at: model.reach)) }
+        }.mapError {
+            Problem(fallback: $0.fallback, code: $0.code(at: model.reach), secondsToWait: $0.secondsToWait)
+        }
     }
 
     // MARK: Permission

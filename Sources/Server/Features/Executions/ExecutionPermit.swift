@@ -143,6 +143,8 @@ struct ExecutionRefusal: Error {
     let constraint: ConstraintID?
     /// The model that failed; the rules where none was asked.
     var author = Authorship()
+    /// How many seconds a provider asks to wait.
+    var retryAfter: Int?
 
     init(
         _ code: ExecutionCode, _ message: String, policy: PolicyResult = .nothing,
@@ -157,6 +159,7 @@ struct ExecutionRefusal: Error {
     func error(trace: TraceID, confirmation: Secret? = nil) -> APIError {
         var error = APIError(code.errorCode, message, field: code == .taskUnknown ? "task_type" : nil)
         error.status = code.status
+        error.retryAfter = retryAfter
         error.execution = ExecutionFault(
             code: code.rawValue, traceID: trace, isRecoverable: code.isRecoverable, confirmation: confirmation,
             constraintID: constraint)

@@ -1,0 +1,13 @@
+extension Timestamp {
+    /// Parses the form of a `Date` field that servers send today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
+    /// 5.6.7).
+    public init?(httpDate text: String) {
+        let words = text.split(separator: " ")
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+            let month = months.firstIndex(of: String(words[2])),
+            let date = CivilDate(year: year, month: month + 1, day: day), let time = TimeOfDay(words[4])
+        else { return nil }
+        self.init(seconds: date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight))
+    }
+}
