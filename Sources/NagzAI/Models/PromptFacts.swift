@@ -57,7 +57,7 @@ public struct PromptFacts: Hashable, Sendable {
                 .draft: tone.reason, .tone: tone.tone.rawValue, .misses: "\(tone.missCount7d)",
                 .streak: "\(tone.streak)",
             ], claims: claims(snapshot), familyNames: familyNames, tone: tone.tone,
-            keepsWords: keepsWords(snapshot.facts.nag.category))
+            keepsWords: snapshot.facts.nag.category.keepsWords)
     }
 
     /// The rule's tip, to be said in other words.
@@ -105,7 +105,8 @@ public struct PromptFacts: Hashable, Sendable {
         if snapshot.facts.missCount7d > 0 || nags.contains(where: { $0.status == .missed }) { claims.insert(.missed) }
         if nags.contains(where: { $0.status == .open && $0.dueAt < snapshot.now }) { claims.insert(.late) }
         return Self(
-            .askCoach, [.text: quotable(text), .draft: answer.answer], claims: claims, familyNames: familyNames)
+            .askCoach, [.text: quotable(text), .draft: answer.answer], claims: claims, familyNames: familyNames,
+            keepsWords: heuristics.phrasebook.namesCategoryThatKeepsWords(answer.answer))
     }
 
     /// A person's words that become the draft of a nag.
@@ -132,6 +133,9 @@ public struct PromptFacts: Hashable, Sendable {
                 ]))
     }
 
+    /// The values that an answer may repeat: a question to the coach proves nothing of its answer.
+    var known: [PromptSlot: String] { task == .askCoach ? values.filter { $0.key != .text } : values }
+
     /// The answer with the name that was withheld.
     public func withName(_ answer: String) -> String {
         guard let personName else { return answer }
@@ -149,10 +153,8 @@ public struct PromptFacts: Hashable, Sendable {
                 .category: heuristics.phrasebook.name(of: snapshot.facts.nag.category),
             ], claims: claims(snapshot), familyNames: familyNames, tone: heuristics.wording(for: snapshot.facts),
             allowsPraise: snapshot.facts.streak >= 3 && snapshot.facts.missCount7d <= 0,
-            keepsWords: keepsWords(snapshot.facts.nag.category))
+            keepsWords: snapshot.facts.nag.category.keepsWords)
     }
-
-    private static func keepsWords(_ category: NagCategory) -> Bool { category == .meds || category == .appointments }
 
     private static func claims(_ snapshot: Snapshot<NagFacts>) -> Set<Claim> {
         let nag = snapshot.facts.nag
@@ -165,6 +167,21 @@ public struct PromptFacts: Hashable, Sendable {
     /// A person's words on one line, without the marks that surround them in a prompt.
     private static func quotable(_ text: String) -> String {
         singleLine(text).replacing("\u{AB}", with: "\"").replacing("\u{BB}", with: "\"")
+    }
+}
+
+extension NagCategory {
+    /// Whether a model has no word of its own about it.
+    fileprivate var keepsWords: Bool { self == .meds || self == .appointments }
+}
+
+extension Phrasebook {
+    /// Whether a text names medicine or an appointment.
+    fileprivate func namesCategoryThatKeepsWords(_ text: String) -> Bool {
+        let named = Set(words(in: text).map(\.text))
+        return NagCategory.allCases.contains { category in
+            category.keepsWords && words(in: name(of: category)).allSatisfy { named.contains($0.text) }
+        }
     }
 }
 

@@ -199,7 +199,13 @@ struct RewordingCheck {
         let task = vocabulary.stem(of: facts.values[.category] ?? "")
         guard stems.contains(task) || !whole.contains(task) else { return false }
         return draft.indices.allSatisfy { index in
-            let matters = facts.task == .digest ? !draft[index].isAboutPerson : draft[index].content.contains(task)
+            let matters =
+                switch facts.task {
+                case .digest: !draft[index].isAboutPerson
+                // An answer is given whole.
+                case .askCoach: true
+                default: draft[index].content.contains(task)
+                }
             return !matters || touched.contains(index)
         }
     }

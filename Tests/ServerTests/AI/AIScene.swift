@@ -185,7 +185,8 @@ enum AIRequest: String, CaseIterable, Sendable, CustomTestStringConvertible {
             try await server.call("GET", "/api/v1/ai/\(path)", as: person)
         }
         switch self {
-        case .summarizeExcuse: return try await post("summarize-excuse", ["text": "Zanzibar was busy, I forgot"])
+        case .summarizeExcuse:
+            return try await post("summarize-excuse", ["text": "the Zanzibar bus was busy, I forgot"])
         case .selectTone: return try await post("select-tone")
         case .coaching: return try await post("coaching")
         case .pushBack: return try await post("push-back")

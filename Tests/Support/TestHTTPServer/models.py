@@ -9,6 +9,7 @@ import asyncio
 import base64
 import collections
 import json
+import re
 
 from email.utils import formatdate
 import time
@@ -36,10 +37,11 @@ def reworded(body):
     prompt = body["messages"][-1]["content"] if body else ""
     for line in prompt.splitlines():
         name, _, text = line.partition(": ")
-        if name in ("Reason", "Tip", "Reminder", "Text"):
+        if name in ("Reason", "Tip", "Reminder", "Text", "Answer"):
             return text + " Thank you."
         if name == "The child's words":
-            return f"The child says {text[1:-1]}."
+            words = re.sub(r"\bI\b", "they", text[1:-1])
+            return f"The child says {words}."
     return TEXT
 
 
