@@ -83,7 +83,6 @@ cluster_create() {
 # make_certificate DATA: a key and a self-signed certificate for this machine, where PostgreSQL looks for them.
 make_certificate() {
     local log=$STATE/log/${NAME##*/}-certificate.log
-    command -v openssl >/dev/null || install_packages openssl
     as_postgres openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 7 -subj /CN=localhost \
         -addext 'subjectAltName = DNS:localhost, IP:127.0.0.1' -keyout "$1/server.key" -out "$1/server.crt" >"$log" 2>&1 ||
         give_up "$EX_UNAVAILABLE" "$log" "the cluster's certificate could not be made: $(last_line "$log")"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the scripts of this folder share: messages, steps with progress, Debian packages, ports,
-# secrets and the server process. Sourced, never run. The private PostgreSQL cluster is in cluster.sh.
+# What the scripts of this folder share: messages, steps with progress, the toolchain, ports, secrets and the server process.
+# Sourced, never run. What is installed is in needs.sh, the private PostgreSQL cluster in cluster.sh.
 # shellcheck disable=SC2034 # the constants are for the scripts that source this
 set -euo pipefail
 
@@ -9,8 +9,6 @@ STATE=$ROOT/.nagz
 NAME=$(realpath -m --relative-to="$ROOT" "$0")
 export LC_ALL=C.UTF-8                                           # messages and decimal points as these scripts expect them
 export no_proxy="127.0.0.1,localhost${no_proxy:+,$no_proxy}" NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}"
-
-BUILD_PACKAGES=(libpq-dev libssl-dev libsodium-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev pkg-config curl ca-certificates tzdata)
 
 # Exit codes, as in sysexits.h; the server uses the same.
 EX_USAGE=64 EX_UNAVAILABLE=69 EX_SOFTWARE=70 EX_CANTCREAT=73 EX_IOERR=74 EX_TEMPFAIL=75 EX_NOPERM=77 EX_CONFIG=78
@@ -117,104 +115,7 @@ need_space() {
     [ "$free" -ge "$1" ] || die "$EX_IOERR" "the disk is full: $1 MB are needed under $2, $free MB are free"
 }
 
-# MARK: packages and toolchain
-
-# The packages among the arguments that are not installed.
-missing_packages() {
-    local package
-    for package; do
-        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
-    done
-}
-
-# install_packages PACKAGE...: installs what is missing from Debian, as root or through sudo.
-install_packages() {
-    local -a missing root=()
-    local log=$STATE/log/${NAME##*/}-apt.log
-    mapfile -t missing < <(missing_packages "$@")
-    [ ${#missing[@]} -gt 0 ] || return 0
-    local need="these Debian packages are missing: ${missing[*]}"
-    command -v apt-get >/dev/null || die "$EX_NOPERM" "$need (and there is no apt-get here to install them)"
-    if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null || die "$EX_NOPERM" "$need; no rights to install them: ask for apt-get install ${missing[*]}"
-        { [ -t 0 ] && sudo -v; } || sudo -n true 2>/dev/null ||
-            die "$EX_NOPERM" "$need; no rights to install them: ask for apt-get install ${missing[*]}"
-        root=(sudo -n)
-    fi
-    need_space 500 /var
-    attempt "installing ${missing[*]}" "$log" flock --close "$STATE/apt.lock" "${root[@]}" sh -c "$APT_INSTALL" sh "${missing[@]}" ||
-        give_up "$EX_UNAVAILABLE" "$log" "apt-get could not install ${missing[*]}: $(last_line "$log")"
-}
-
-# PostgreSQL's package would start a cluster of its own for the whole machine; nobody asked for that one.
-# shellcheck disable=SC2016
-APT_INSTALL='
-export DEBIAN_FRONTEND=noninteractive
-conf=/etc/postgresql-common/createcluster.d/nagz.conf
-trap "rm -f $conf" EXIT
-mkdir -p "${conf%/*}" && echo "create_main_cluster = false" >"$conf"
-install() { apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@"; }
-install "$@" || { apt-get -o DPkg::Lock::Timeout=120 update && install "$@"; }'
-
-# debian_tree TARGET OPTION...: a fresh Debian 12 at TARGET by mmdebstrap, from the apt sources of this machine that have it.
-debian_tree() {
-    local target=$1
-    local -a sources
-    shift
-    mapfile -t sources < <(grep -ls bookworm /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources})
-    mmdebstrap --mode=root "$@" bookworm "$target" "${sources[@]}"
-}
-
-# python_environment FOLDER PACKAGE...: a Python environment with these packages, made once, also for tests that run at the same
-# time. One that a killed run left is made anew.
-python_environment() (
-    folder=$1
-    shift
-    flock 7
-    [ ! -e "$folder/complete" ] || return 0
-    rm -rf "$folder"
-    python3 -m venv "$folder" &&
-        "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" &&
-        touch "$folder/complete"
-) 7>"$1.lock"
-
-# install_python NAME FOLDER PACKAGE...: the same as a step of its own, which ends the script if it fails.
-install_python() {
-    local name=$1 log=$STATE/log/${NAME##*/}-pip.log
-    shift
-    [ ! -e "$1/complete" ] || return 0
-    attempt "installing $name" "$log" python_environment "$@" ||
-        give_up "$EX_UNAVAILABLE" "$log" "$name could not be installed: $(last_line "$log")"
-}
-
-# install_websockets: the Python library `websockets`, in an environment of its own. Sets WEBSOCKETS_PYTHON to its interpreter.
-install_websockets() {
-    local version=17.4
-    local environment=$STATE/websockets-$version
-    WEBSOCKETS_PYTHON=$environment/bin/python
-    install_python "websockets $version" "$environment" "websockets==$version"
-}
-
-# The newest PostgreSQL program directory at or above 15, or that of one given version.
-postgres_programs() {
-    local wanted=${1:-} directory version found=''
-    for directory in /usr/lib/postgresql/*/bin; do
-        version=${directory#/usr/lib/postgresql/} version=${version%/bin}
-        if [ ! -x "$directory/initdb" ] || [ "$version" -lt 15 ]; then continue; fi
-        if [ -z "$wanted" ] || [ "$wanted" = "$version" ]; then found=$directory; fi
-    done
-    printf '%s' "$found"
-}
-
-install_postgres() {
-    [ -z "$(postgres_programs)" ] || return 0
-    if apt-cache show postgresql-15 >/dev/null 2>&1; then
-        install_packages postgresql-15
-    else
-        install_packages postgresql
-    fi
-    [ -n "$(postgres_programs)" ] || die "$EX_UNAVAILABLE" "PostgreSQL 15 or newer is needed; Debian 12 has it as postgresql-15"
-}
+# MARK: toolchain
 
 need_toolchain() {
     local needed found hint=''
@@ -228,8 +129,31 @@ need_toolchain() {
         die "$EX_UNAVAILABLE" "Swift $found is too old: $needed or newer is needed"
 }
 
+# own_build_cache: the compiler's caches hold absolute paths, and fail with a riddle in a clone that was moved or copied: those of
+# another place are removed. Where a plain `swift build` made them, its manifests tell the place.
+own_build_cache() {
+    local cache=$ROOT/.build place=
+    if [ -e "$cache/place" ]; then
+        place=$(<"$cache/place")
+    elif ! compgen -G "$cache/*.yaml" >/dev/null || grep -qF "\"$ROOT/" "$cache"/*.yaml; then
+        place=$ROOT
+    fi
+    if [ "$place" != "$ROOT" ]; then
+        say "        built at ${place:-another place} before: this clone was moved or copied, so all is built anew"
+        rm -rf "$cache"
+    fi
+    mkdir -p "$cache"
+    printf '%s' "$ROOT" >"$cache/place"
+}
+
+# copy_build_cache FROM TO: what a release build of the same place finds ready.
+copy_build_cache() {
+    mkdir "$2" && (cd "$1" && cp -a --parents -t "$2" build.db release.yaml plugin-tools.yaml workspace-state.json place release "$(readlink release)")
+}
+
 build_release() {
     local log=$STATE/log/${NAME##*/}-build.log
+    own_build_cache
     if [ -x "$ROOT/.build/release/nagz" ]; then need_space 300 "$ROOT"; else need_space 1500 "$ROOT"; fi
     attempt 'building nagz (release)' "$log" \
         swift build --package-path "$ROOT" -c release --product nagz --static-swift-stdlib ||
@@ -241,7 +165,6 @@ build_release() {
 use_release_build() {
     [ -z "${NAGZ_PROGRAM:-}" ] || return 0
     need_toolchain
-    install_packages "${BUILD_PACKAGES[@]}"
     build_release
 }
 
@@ -256,6 +179,11 @@ open_state() {
     chmod 711 "$STATE"
     mkdir -p "$STATE/log"
     chmod 700 "$STATE/log"
+    # Compilers, browsers and pip keep caches at home.
+    if [ ! -w "${HOME:-/nonexistent}" ]; then
+        export HOME=$STATE/home
+        mkdir -p "$HOME"
+    fi
 }
 
 # port_taken PORT: whether something listens there (read from /proc, nothing is connected to).
@@ -414,5 +342,7 @@ end_cleanly() {
     trap 'exit 143' TERM
 }
 
+# shellcheck source-path=SCRIPTDIR source=needs.sh
+. "$ROOT/deploy/needs.sh"
 # shellcheck source-path=SCRIPTDIR source=cluster.sh
 . "$ROOT/deploy/cluster.sh"

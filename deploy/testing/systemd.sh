@@ -14,7 +14,7 @@ can_boot() { can_mount && [ -w "$(cgroups)/cgroup.procs" ]; }
 # shellcheck disable=SC2016 # for the shell there
 BOOT='
 cd "$0"
-mount --bind . .
+mount --rbind . .
 cd "$0"
 mount -t proc proc proc
 mount --bind -o ro proc/sys proc/sys
