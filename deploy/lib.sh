@@ -117,16 +117,24 @@ need_space() {
 
 # MARK: toolchain
 
+NEEDED_SWIFT=$(sed -n '1s/.*swift-tools-version: *\([0-9.]*\).*/\1/p' "$ROOT/Package.swift")
+
+# need_toolchain: that there is one; before what it needs is installed, it may not start.
 need_toolchain() {
-    local needed found hint=''
-    needed=$(sed -n '1s/.*swift-tools-version: *\([0-9.]*\).*/\1/p' "$ROOT/Package.swift")
+    local hint=''
     [ -z "${SUDO_USER:-}" ] || hint=" (sudo hides it? try: sudo env PATH=\"\$PATH\" $NAME)"
     command -v swift >/dev/null ||
-        die "$EX_UNAVAILABLE" "no Swift toolchain found: Swift $needed or newer must be on the PATH, see https://www.swift.org/install/linux/$hint"
-    found=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
+        die "$EX_UNAVAILABLE" "no Swift toolchain found: Swift $NEEDED_SWIFT or newer must be on the PATH, see https://www.swift.org/install/linux/$hint"
+}
+
+# use_toolchain: that it starts and is new enough, and that its caches are of this place.
+use_toolchain() {
+    local found
+    found=$({ swift --version 2>/dev/null || true; } | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
     [ -n "$found" ] || die "$EX_UNAVAILABLE" "the Swift toolchain on the PATH does not start (swift --version)"
-    [ "$(printf '%s\n' "$needed" "$found" | sort -V | head -n 1)" = "$needed" ] ||
-        die "$EX_UNAVAILABLE" "Swift $found is too old: $needed or newer is needed"
+    [ "$(printf '%s\n' "$NEEDED_SWIFT" "$found" | sort -V | head -n 1)" = "$NEEDED_SWIFT" ] ||
+        die "$EX_UNAVAILABLE" "Swift $found is too old: $NEEDED_SWIFT or newer is needed"
+    own_build_cache
 }
 
 # own_build_cache: the compiler's caches hold absolute paths, and fail with a riddle in a clone that was moved or copied: those of
@@ -146,14 +154,9 @@ own_build_cache() {
     printf '%s' "$ROOT" >"$cache/place"
 }
 
-# copy_build_cache FROM TO: what a release build of the same place finds ready.
-copy_build_cache() {
-    mkdir "$2" && (cd "$1" && cp -a --parents -t "$2" build.db release.yaml plugin-tools.yaml workspace-state.json place release "$(readlink release)")
-}
-
 build_release() {
     local log=$STATE/log/${NAME##*/}-build.log
-    own_build_cache
+    use_toolchain
     if [ -x "$ROOT/.build/release/nagz" ]; then need_space 300 "$ROOT"; else need_space 1500 "$ROOT"; fi
     attempt 'building nagz (release)' "$log" \
         swift build --package-path "$ROOT" -c release --product nagz --static-swift-stdlib ||

@@ -6,8 +6,8 @@
 # By script (its path below deploy/) or part: Debian packages, other entries (@entry) and Python environments (python:NAME).
 # POSTGRES stands for the version of PostgreSQL in use.
 declare -A NEEDS=(
-    # g++ brings what the Swift toolchain links with.
-    [build]='g++ git libpq-dev libssl-dev libsodium-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev pkg-config curl ca-certificates tzdata'
+    # The Swift toolchain links with what g++ brings, and does not start without libncurses6 and libxml2.
+    [build]='g++ git libncurses6 libxml2 libpq-dev libssl-dev libsodium-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev pkg-config curl ca-certificates tzdata'
     [cluster]='postgresql-POSTGRES openssl'
     [server]='@build @cluster procps' # a release build that serves
     [python]='python3 python3-venv'
@@ -85,14 +85,13 @@ needs() {
     done
 }
 
-# The version of PostgreSQL that is installed here, or else the one that Debian has.
+# The version of PostgreSQL that is installed here, or else the one that Debian has; 15, of Debian 12, where apt-get knows no package.
 postgres_version() {
     local programs version
     programs=$(postgres_programs)
-    version=${programs#/usr/lib/postgresql/}
-    if [ -n "$version" ]; then version=${version%/bin}; else version=$(apt-cache depends postgresql | sed -n 's/^ *Depends: postgresql-//p'); fi
-    [ -n "$version" ] || die "$EX_UNAVAILABLE" 'PostgreSQL 15 or newer is needed, and apt-get knows no package postgresql'
-    printf '%s' "$version"
+    version=${programs#/usr/lib/postgresql/} version=${version%/bin}
+    [ -n "$version" ] || version=$({ apt-cache depends postgresql || true; } 2>/dev/null | sed -n 's/^ *Depends: postgresql-//p')
+    printf '%s' "${version:-15}"
 }
 
 # The newest PostgreSQL program directory at or above 15, or that of one given version.
@@ -141,14 +140,8 @@ need() {
     for word in "${environments[@]}"; do install_python "$word"; done
 }
 
-# may_install PACKAGE...: ends where this user cannot install packages.
-may_install() {
-    local words="these Debian packages are missing: $*"
-    command -v apt-get >/dev/null || die "$EX_NOPERM" "$words (and there is no apt-get here to install them)"
-    [ "$(id -u)" != 0 ] || return 0
-    if command -v sudo >/dev/null && { { [ -t 0 ] && sudo -v; } || sudo -n true 2>/dev/null; }; then return 0; fi
-    die "$EX_NOPERM" "$words; no rights to install them: ask for apt-get install $*"
-}
+# Whether this user is root or has sudo, and may be asked for a password.
+is_administrator() { [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && { { [ -t 0 ] && sudo -v; } || sudo -n true 2>/dev/null; }; }; }
 
 # administrate LABEL SCRIPT ARGUMENT...: runs the script with APT's functions as root, or through sudo.
 administrate() {
@@ -173,21 +166,22 @@ apt_get() { apt-get -o DPkg::Lock::Timeout=120 "$@" 7>&-; }
 
 PACKAGE_LISTS= # "read", once apt-get knows what Debian has today
 
-# refresh_package_lists PACKAGE...: before these are installed, once a run: old lists name versions that are gone.
+# Old lists name versions that are gone.
 refresh_package_lists() {
-    [ -z "$PACKAGE_LISTS" ] || return 0
-    may_install "$@"
-    administrate 'reading the lists of Debian packages' 'apt_get update'
+    [ -n "$PACKAGE_LISTS" ] || administrate 'reading the lists of Debian packages' 'apt_get update'
     PACKAGE_LISTS=read
 }
 
-# Reads the lists on a machine that has none yet.
-know_packages() { apt-cache show postgresql >/dev/null 2>&1 || refresh_package_lists postgresql; }
+# Reads the lists on a machine that has none yet, where this user may.
+know_packages() { apt-cache show postgresql >/dev/null 2>&1 || ! is_administrator || refresh_package_lists; }
 
 # install_packages PACKAGE...
 install_packages() {
+    local words="these Debian packages are missing: $*"
+    command -v apt-get >/dev/null || die "$EX_NOPERM" "$words (and there is no apt-get here to install them)"
+    is_administrator || die "$EX_NOPERM" "$words; no rights to install them: ask for apt-get install $*"
     need_space 500 /var
-    refresh_package_lists "$@"
+    refresh_package_lists
     keep_serving "$@"
     administrate "installing $(summary "$@")" 'apt_get install -y --no-install-recommends "$@"' "$@"
 }
