@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2086,SC2119,SC2120 # entries are split into words; cluster.sh names a version to postgres_programs
 # What the scripts need from Debian and PyPI: the one list, and how it is installed. Sourced by lib.sh.
 
 # MARK: the list
@@ -169,7 +170,7 @@ PACKAGE_LISTS= # "read", once apt-get knows what Debian has today
 # Old lists name versions that are gone.
 refresh_package_lists() {
     [ -n "$PACKAGE_LISTS" ] || administrate 'reading the lists of Debian packages' 'apt_get update'
-    PACKAGE_LISTS=read
+    PACKAGE_LISTS="read"
 }
 
 # Reads the lists on a machine that has none yet, where this user may.
