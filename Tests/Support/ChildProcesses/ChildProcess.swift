@@ -27,7 +27,11 @@ public final class ChildProcess {
         _ program: URL, _ arguments: [String], in folder: URL, environment: [String: String]? = nil,
         hasErrorPipe: Bool = true
     ) throws {
-        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+        // No other child may start between the making of a pipe and its mark.
+        Self.starting.lock()
+        defer { Self.starting.unlock() }
+        let (input, output, errors) = (try Streams(), try Streams(), try Streams())
+        defer { for fd in [input.reading, output.writing, errors.writing] { close(fd) } }
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         posix_spawn_file_actions_init(&actions)
@@ -36,10 +40,10 @@ public final class ChildProcess {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_adddup2(&actions, input.fileHandleForReading.fileDescriptor, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, input.reading, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO)
         if hasErrorPipe {
-            posix_spawn_file_actions_adddup2(&actions, errors.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+            posix_spawn_file_actions_adddup2(&actions, errors.writing, STDERR_FILENO)
         }
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -57,12 +61,32 @@ public final class ChildProcess {
         var identifier: pid_t = 0
         let failure = posix_spawn(&identifier, "/usr/bin/env", &actions, &attributes, &words, &variables)
         guard failure == 0 else {
+            for fd in [input.writing, output.reading, errors.reading] { close(fd) }
             throw NotStarted(description: "\(program.path()): \(String(cString: strerror(failure)))")
         }
         self.identifier = identifier
         (self.input, self.output, self.errors) = (
-            input.fileHandleForWriting, output.fileHandleForReading, errors.fileHandleForReading
+            FileHandle(fileDescriptor: input.writing, closeOnDealloc: true),
+            FileHandle(fileDescriptor: output.reading, closeOnDealloc: true),
+            FileHandle(fileDescriptor: errors.reading, closeOnDealloc: true)
         )
+    }
+
+    private static let starting = NSLock()
+
+    /// A pipe that no other child inherits: else the reader of a child that has ended would wait for that one too.
+    private struct Streams {
+        let reading: Int32
+        let writing: Int32
+
+        init() throws(NotStarted) {
+            var ends: [Int32] = [-1, -1]
+            guard pipe(&ends) == 0 else {
+                throw NotStarted(description: "pipe: \(String(cString: strerror(errno)))")
+            }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            (reading, writing) = (ends[0], ends[1])
+        }
     }
 
     /// The texts in C's form, and the null that ends the list.
