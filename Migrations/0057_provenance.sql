@@ -1,5 +1,6 @@
 -- Inputs tell how sure their device was of the words and where they were entered; promises, snoozes and dismissals are
 -- inputs; and dictated words about somebody else become a draft without an import.
+-- contract: inputs.inputs_draft_is_known: what 0.1.0 writes satisfies it, because it follows from inputs_item_of_import.
 
 ALTER TABLE inputs
     ADD COLUMN confidence double precision,
