@@ -119,6 +119,9 @@ let package = Package(
         .target(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
             exclude: ["server.py", "models.py", "files.py", "traces.py"], swiftSettings: common),
+        .testTarget(
+            name: "TimeZonesTests", dependencies: ["TimeZones", "Domain", "ChildProcesses"], exclude: ["zones.py"],
+            swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
         .testTarget(
             name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], exclude: ["Corpus"], swiftSettings: common),

@@ -15,7 +15,7 @@ declare -A NEEDS=(
     [repack]='postgresql-POSTGRES-repack'
 
     [test]='@unit-tests shellcheck unicode-data python:verifier'
-    [unit-tests]='@server @python jq python:web-server'
+    [unit-tests]='@server @python jq python:swift-tests'
     [bench]='@server python3 wrk gcc libc6-dev jq'
     [package]='@build dpkg-dev binutils'
 
@@ -51,7 +51,7 @@ declare -A PYTHON_PACKAGES=(
     [llama]='llama-cpp-python[server]==0.3.36 gguf==0.19.0'
     [schemathesis]='schemathesis==4.32.5'
     [verifier]='cryptography==50.0.2'
-    [web-server]='hypercorn==0.17.3 cryptography==50.0.2 opentelemetry-proto==1.45.2'
+    [swift-tests]='hypercorn==0.17.3 cryptography==50.0.2 opentelemetry-proto==1.45.2 tzdata==2026.6'
     [websockets]='websockets==17.4'
 )
 

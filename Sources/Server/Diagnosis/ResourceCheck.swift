@@ -1,9 +1,11 @@
+import Domain
 import Foundation
 import Glibc
 import HTTP
 import Reactor
+import TimeZones
 
-/// Checks what the machine gives the server: room on disk, and descriptors.
+/// Checks what the machine gives the server: room on disk, time zones, and descriptors.
 public enum ResourceCheck {
     // MARK: Disk
 
@@ -46,6 +48,24 @@ public enum ResourceCheck {
         }
         if room.bytes < least { return .failed("disk", text, advice: "make room: the audit log stops without it") }
         return room.bytes < scarce ? .warning("disk", text, advice: "make room") : .ok("disk", text)
+    }
+
+    // MARK: Time zones
+
+    /// Checks the database that tells when a local time is.
+    /// - Parameter now: the time of day.
+    public static func timeZones(_ database: ZoneDatabase = .system, at now: Timestamp) -> CheckResult {
+        guard let release = database.release else {
+            return .failed(
+                "time zones", "there is no time zone database in “\(database.folder)”",
+                advice: "install the package tzdata: without it every local time is UTC")
+        }
+        let text = "\(release.name ?? "a release without a name") in “\(database.folder)”"
+        return release.age(at: now) < .days(366)
+            ? .ok("time zones", text)
+            : .warning(
+                "time zones", "\(text) is older than a year",
+                advice: "upgrade the package tzdata; a server takes it over without a restart")
     }
 
     // MARK: Descriptors

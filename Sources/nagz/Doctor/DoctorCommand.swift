@@ -13,7 +13,7 @@ enum DoctorCommand {
         It checks: the configuration, all faults of it; the files of secrets, with their modes and owners; the database,
         the encryption of the connection and the clocks; the server's role and its grants; the schema's migrations; the
         standby that reads the feed; the checkpoint file, and whether the audit log extends it; room on disk;
-        descriptors; the model gateway and the providers of notifications, to which it sends no words and no
+        descriptors; the age of the time zone database; the model gateway and the providers of notifications, to which it sends no words and no
         notification.
 
         Each line says ok, warning, failed or not configured; the next line says what to do.
@@ -34,7 +34,10 @@ enum DoctorCommand {
         if let standby = setting.standby() { report.add([await standby.run()]) }
         if let log = setting.log() { report.add(await log.run()) }
         if let file = setting.checkpointFile { report.add([ResourceCheck.disk(of: file)]) }
-        report.add([ResourceCheck.descriptors(setting.configuration)])
+        report.add([
+            ResourceCheck.descriptors(setting.configuration),
+            ResourceCheck.timeZones(at: SystemClock().now()),
+        ])
         report.add(try await setting.providers().run())
         try report.finish(asJSON: isJSON)
     }

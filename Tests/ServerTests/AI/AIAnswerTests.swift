@@ -207,7 +207,7 @@ struct AIAnswerTests {
                 API.detectPatterns, UserInFamilyQuery(userID: scene.home.child.id, familyID: scene.home.id),
                 as: scene.home.guardian)
             let facts = PatternFacts(userID: scene.home.child.id, familyID: scene.home.id, misses: misses)
-            let zone = try #require(SystemZone(named: "America/New_York"))
+            let zone = try #require(ZoneDatabase.system.zone("America/New_York"))
             #expect(answer == scene.heuristics.patterns(for: Snapshot(facts, now: now, zone: zone)).response)
             #expect(answer.insights == [InsightItem(dayOfWeek: .saturday, missCount: 4)])
         }
@@ -244,7 +244,7 @@ struct AIAnswerTests {
             ] as [(Person, UserID?, Int)] {
                 let answer = try await server.call(API.generateDigest, FamilyQuery(familyID: home.id), as: person)
                 let facts = DigestFacts(familyID: home.id, subject: subject, members: members, nags: nags)
-                let zone = try #require(SystemZone(named: "America/New_York"))
+                let zone = try #require(ZoneDatabase.system.zone("America/New_York"))
                 #expect(answer == scene.heuristics.digest(for: Snapshot(facts, now: now, zone: zone)).response)
                 #expect(answer.totals.totalNags == total)
                 #expect(subject == nil || answer.memberSummaries.map(\.userID) == [person.id])

@@ -129,7 +129,7 @@ struct AIScene: Sendable {
     }
 
     func snapshot(_ facts: NagFacts, zone: String = "America/New_York") -> Snapshot<NagFacts> {
-        Snapshot(facts, now: now, zone: SystemZone(named: zone) ?? UniversalTime())
+        Snapshot(facts, now: now, zone: ZoneDatabase.system.zone(zone) ?? UniversalTime())
     }
 
     func pushBack(as person: Person? = nil, on peer: TestServer? = nil) async throws -> PushBackResponse {

@@ -155,7 +155,7 @@ struct CompleteNagTests {
     func anchor() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let zone = try #require(SystemZone(named: "America/New_York"))
+            let zone = try #require(ZoneDatabase.system.zone("America/New_York"))
             func at(_ month: Int, _ day: Int, _ hour: Int = 9) throws -> Timestamp {
                 let date = try #require(CivilDate(year: 2026, month: month, day: day))
                 return zone.moment(date, try #require(TimeOfDay(hour: hour, minute: 0)))

@@ -90,8 +90,8 @@ extension FamilyHistory: FactSource {
 
     private func zone(_ name: String) -> any ZoneRules { Self.rules[name] ?? UniversalTime() }
 
-    private static let rules: [String: SystemZone] = Dictionary(
-        uniqueKeysWithValues: zones.compactMap { name in SystemZone(named: name).map { (name, $0) } })
+    private static let rules: [String: any ZoneRules] = Dictionary(
+        uniqueKeysWithValues: zones.compactMap { name in ZoneDatabase.system.zone(name).map { (name, $0) } })
 }
 
 extension FamilyHistory.Nag {

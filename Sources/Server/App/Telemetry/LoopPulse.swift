@@ -1,5 +1,6 @@
 import Postgres
 import Reactor
+import TimeZones
 
 /// One loop's figures, as of its last pulse.
 final class LoopGauges: Sendable {
@@ -17,7 +18,8 @@ final class LoopGauges: Sendable {
     let heldRows = Counter()
 }
 
-/// Publishes one loop's figures twice a second, and measures how late the loop runs its timers.
+/// Publishes one loop's figures twice a second, and measures how late the loop runs its timers. One loop also takes the
+/// server's samples and looks for a new release of the time zone database.
 final class LoopPulse {
     private static let period = Duration.milliseconds(500)
 
@@ -56,6 +58,7 @@ final class LoopPulse {
         let now = MonotonicTime.now()
         guard let telemetry, now >= nextSample else { return }
         telemetry.sample()
+        ZoneDatabase.system.refresh()
         nextSample = now + Telemetry.History.period
     }
 }

@@ -49,7 +49,7 @@ final class AuditOverview {
         guard (1...350_000_000).contains((to - from).microseconds / 1_000_000), from >= .epoch else {
             throw APIError(.validationFailed, "from must lie before to, by eleven years at most.", field: "from")
         }
-        guard let zone = SystemZone(named: name) else {
+        guard let zone = services.zones.known(name) else {
             throw APIError(.validationFailed, "time_zone is no name of the IANA database.", field: "time_zone")
         }
         let reader = try await services.auditReader(

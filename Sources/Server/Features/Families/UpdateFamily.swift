@@ -38,7 +38,7 @@ extension Families {
 
     /// - Throws: 422 for a zone that this server does not know.
     static func requireZone(_ name: String) throws(APIError) {
-        guard SystemZone(named: name) != nil else {
+        guard ZoneDatabase.system.zone(name) != nil else {
             throw APIError(
                 InvalidInput("must be a zone of the IANA time zone database, such as Europe/Berlin", field: "time_zone")
             )

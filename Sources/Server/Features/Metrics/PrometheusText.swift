@@ -1,5 +1,6 @@
 import Audit
 import Domain
+import TimeZones
 
 /// The server's figures in the text format of Prometheus: base units, counters that end in `_total`, routes by
 /// template.
@@ -67,6 +68,12 @@ struct PrometheusText {
         single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
         single("process_open_fds", "gauge", "Open descriptors.", ProcessFigures.descriptors())
         single("process_max_fds", "gauge", "Descriptors it may open.", ProcessFigures.descriptorLimit())
+        if let release = ZoneDatabase.system.release {
+            begin("nagz_time_zones_age_seconds", "gauge", "Since the system's time zone database was built.")
+            line(
+                "nagz_time_zones_age_seconds", #"release="\#(release.name ?? "unknown")""#,
+                "\(release.age(at: now) / .seconds(1))")
+        }
         begin("nagz_uptime_seconds", "gauge", "Since the server was built.")
         line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
     }

@@ -74,7 +74,7 @@ struct PreferenceChange {
         case .quietHoursStart, .quietHoursEnd:
             return value.stringValue.flatMap { TimeOfDay($0) } == nil ? "must be a time as HH:MM or HH:MM:SS" : nil
         case .timeZone:
-            return value.stringValue.flatMap { SystemZone(named: $0) } == nil
+            return value.stringValue.flatMap { ZoneDatabase.system.zone($0) } == nil
                 ? "must be a zone of the IANA database, such as Europe/Berlin" : nil
         case .notificationFrequency, .aiLocalModel, .aiCloudModel:
             guard let text = value.stringValue, (1...64).contains(text.unicodeScalars.count) else {

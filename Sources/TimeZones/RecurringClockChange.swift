@@ -1,0 +1,158 @@
+import Domain
+
+/// The offsets of a zone after the last change that its file lists: one for good, or two that follow each other every
+/// year. In a file it is written as POSIX writes the variable `TZ`, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+struct RecurringClockChange: Sendable {
+    /// Seconds ahead of UTC that a zone may be: more than a day is no time zone.
+    static let offsets = -93_599...93_599
+
+    private let standard: Int
+    private let summer: Summer?
+
+    fileprivate struct Summer {
+        let offset: Int
+        let start: DayOfYear
+        let end: DayOfYear
+        /// Seconds after local midnight of the start, in standard time, and of the end, in summer time.
+        let startTime: Int
+        let endTime: Int
+    }
+
+    /// A day that a rule names in each year.
+    fileprivate enum DayOfYear {
+        /// The day 1…365 of a year whose 29 February is not counted (`J60` is always 1 March).
+        case withoutLeapDay(Int)
+        /// The days 0…365 after 1 January.
+        case afterNewYear(Int)
+        /// Of a month, the first to fourth, or with 5 the last, weekday; 0 is Sunday.
+        case weekday(month: Int, week: Int, weekday: Int)
+    }
+
+    /// - Parameter seconds: since the epoch.
+    func secondsFromUTC(at seconds: Int64) -> Int {
+        guard let summer else { return standard }
+        let year = CivilDate(daysSinceEpoch: floorDivide(seconds + Int64(standard), 86_400)).year
+        let start = summer.start.daysSinceEpoch(in: year) * 86_400 + Int64(summer.startTime - standard)
+        let end = summer.end.daysSinceEpoch(in: year) * 86_400 + Int64(summer.endTime - summer.offset)
+        // In the south the year begins and ends in summer time.
+        let isSummer = start < end ? start <= seconds && seconds < end : !(end <= seconds && seconds < start)
+        return isSummer ? summer.offset : standard
+    }
+}
+
+extension RecurringClockChange.DayOfYear {
+    func daysSinceEpoch(in year: Int) -> Int64 {
+        switch self {
+        case .withoutLeapDay(let day):
+            let leapDay = day >= 60 && CivilDate.daysInMonth(year: year, month: 2) == 29 ? 1 : 0
+            return Self.first(1, in: year) + Int64(day - 1 + leapDay)
+        case .afterNewYear(let days): return Self.first(1, in: year) + Int64(days)
+        case .weekday(let month, let week, let weekday):
+            let first = Self.first(month, in: year)
+            // 1970-01-01 was a Thursday.
+            let firstWeekday = Int((first + 4) - floorDivide(first + 4, 7) * 7)
+            var day = (weekday - firstWeekday + 7) % 7 + (week - 1) * 7
+            if day >= CivilDate.daysInMonth(year: year, month: month) { day -= 7 }
+            return first + Int64(day)
+        }
+    }
+
+    private static func first(_ month: Int, in year: Int) -> Int64 {
+        // Years beyond those of a date have the rule of the last one.
+        CivilDate(year: min(max(year, 1), 9_999), month: month, day: 1)?.daysSinceEpoch ?? 0
+    }
+}
+
+// MARK: Reading
+
+extension RecurringClockChange {
+    /// Nil for a text that is no rule.
+    init?(_ text: String) {
+        var reader = Reader(text)
+        guard reader.name(), let standard = reader.offset() else { return nil }
+        self.standard = -standard
+        guard !reader.isAtEnd else {
+            summer = nil
+            return
+        }
+        guard reader.name() else { return nil }
+        var offset = -standard + 3_600
+        if !reader.isNext(",") {
+            guard let written = reader.offset() else { return nil }
+            offset = -written
+        }
+        guard reader.skip(","), let start = reader.day(), let startTime = reader.time(), reader.skip(","),
+            let end = reader.day(), let endTime = reader.time(), reader.isAtEnd,
+            Self.offsets.contains(self.standard), Self.offsets.contains(offset)
+        else { return nil }
+        summer = Summer(offset: offset, start: start, end: end, startTime: startTime, endTime: endTime)
+    }
+
+    private struct Reader {
+        private var rest: Substring.UTF8View
+
+        init(_ text: String) { rest = text[...].utf8 }
+
+        var isAtEnd: Bool { rest.isEmpty }
+
+        func isNext(_ character: Unicode.Scalar) -> Bool { rest.first == UInt8(ascii: character) }
+
+        mutating func skip(_ character: Unicode.Scalar) -> Bool {
+            guard isNext(character) else { return false }
+            rest.removeFirst()
+            return true
+        }
+
+        /// The abbreviation of a zone, with letters only or in angle brackets.
+        mutating func name() -> Bool {
+            let isQuoted = skip("<")
+            let name = rest.prefix { isQuoted ? $0 != UInt8(ascii: ">") : isLetter($0) }
+            rest = rest.dropFirst(name.count)
+            return name.count >= 3 && (!isQuoted || skip(">"))
+        }
+
+        /// Hours, minutes and seconds behind UTC, in seconds.
+        mutating func offset() -> Int? { clock(hours: 24) }
+
+        /// The time of a change in seconds, after a slash; without one it is two o'clock.
+        mutating func time() -> Int? { skip("/") ? clock(hours: 167) : 7_200 }
+
+        mutating func day() -> DayOfYear? {
+            if skip("M") {
+                guard let month = number(1...12), skip("."), let week = number(1...5), skip("."),
+                    let weekday = number(0...6)
+                else { return nil }
+                return .weekday(month: month, week: week, weekday: weekday)
+            }
+            if skip("J") { return number(1...365).map { .withoutLeapDay($0) } }
+            return number(0...365).map { .afterNewYear($0) }
+        }
+
+        private mutating func clock(hours: Int) -> Int? {
+            let sign = skip("-") ? -1 : 1
+            if sign == 1 { _ = skip("+") }
+            guard var seconds = number(0...hours).map({ $0 * 3_600 }) else { return nil }
+            if skip(":") {
+                guard let minutes = number(0...59) else { return nil }
+                seconds += minutes * 60
+                if skip(":") {
+                    guard let rest = number(0...59) else { return nil }
+                    seconds += rest
+                }
+            }
+            return sign * seconds
+        }
+
+        private mutating func number(_ range: ClosedRange<Int>) -> Int? {
+            let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            guard (1...3).contains(digits.count) else { return nil }
+            rest = rest.dropFirst(digits.count)
+            let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+            return range.contains(number) ? number : nil
+        }
+
+        private func isLetter(_ byte: UInt8) -> Bool {
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Domain
+import Foundation
+import Synchronization
+
+/// The IANA time zone database of this system, which a package of the system updates several times a year.
+///
+/// Foundation has one of its own, which is as old as the toolchain that linked it.
+public final class ZoneDatabase: Sendable {
+    /// The database in `/usr/share/zoneinfo`, or in the folder that `ZONEINFO` names.
+    public static let system = ZoneDatabase(
+        folder: ProcessInfo.processInfo.environment["ZONEINFO"] ?? "/usr/share/zoneinfo")
+
+    public let folder: String
+    private let read: Mutex<Release?>
+    /// Grows whenever another release is found, so that tables drop what they have read of the one before.
+    private let generation = Atomic<Int>(0)
+
+    /// A release of the database, as its file `tzdata.zi` names it.
+    public struct Release: Sendable, Hashable {
+        /// Such as `2026f`; nil where the file does not say.
+        public let name: String?
+        /// The file's time of change and size: what tells one release from another.
+        fileprivate let changedAt: Date
+        fileprivate let size: UInt64
+
+        /// How long before that moment the system's package was built.
+        public func age(at moment: Timestamp) -> Timestamp.Span {
+            .seconds(moment.seconds - Int64(changedAt.timeIntervalSince1970))
+        }
+    }
+
+    public init(folder: String) {
+        self.folder = folder
+        read = Mutex(Self.release(in: folder))
+    }
+
+    /// The release that is in use; nil where the folder has no database.
+    public var release: Release? { read.withLock { $0 } }
+
+    /// Looks for another release; zones that are asked afterwards are of that one. Reads the first line of a file, so it
+    /// may be called every few seconds.
+    public func refresh() {
+        let isNew = read.withLock { release in
+            let found = Self.release(in: folder)
+            defer { release = found }
+            return release != found
+        }
+        if isNew { generation.add(1, ordering: .releasing) }
+    }
+
+    var currentGeneration: Int { generation.load(ordering: .acquiring) }
+
+    /// The zone with that name; nil for an unknown name. Reads a file of a few kilobytes.
+    public func zone(_ name: String) -> (any ZoneRules)? {
+        guard Self.isName(name), let file = FileHandle(forReadingAtPath: "\(folder)/\(name)") else { return nil }
+        defer { try? file.close() }
+        guard let bytes = try? file.read(upToCount: ZoneFile.sizeLimit) else { return nil }
+        return ZoneFile(Array(bytes))
+    }
+
+    /// Whether a name is one of a zone that people choose: an area and a place, `UTC` or `GMT`. The folders `posix` and
+    /// `right` have the zones again, and PostgreSQL does not know them.
+    private static func isName(_ name: String) -> Bool {
+        if name == "UTC" || name == "GMT" { return true }
+        guard name.utf8.count <= 64 else { return false }
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        return (2...3).contains(parts.count) && !["posix", "right"].contains(parts[0])
+            && parts.allSatisfy { part in
+                part.utf8.first.map(isLetter) == true
+                    && part.utf8.allSatisfy { isLetter($0) || isDigit($0) || "_-+".utf8.contains($0) }
+            }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
+    private static func release(in folder: String) -> Release? {
+        let path = "\(folder)/tzdata.zi"
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let changedAt = attributes[.modificationDate] as? Date, let size = attributes[.size] as? UInt64
+        else { return nil }
+        let prefix = "# version "
+        let start = FileHandle(forReadingAtPath: path).flatMap { file in
+            defer { try? file.close() }
+            return try? file.read(upToCount: 64)
+        }
+        let line = start.map { String(decoding: $0, as: UTF8.self).prefix { $0 != "\n" } } ?? ""
+        let name = line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : nil
+        return Release(name: name, changedAt: changedAt, size: size)
+    }
+}

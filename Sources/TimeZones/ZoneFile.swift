@@ -1,0 +1,151 @@
+import Domain
+
+/// A time zone as a file of the IANA database holds it (TZif, RFC 9636): the changes of its clock, and the rule that
+/// holds after the last of them.
+struct ZoneFile: ZoneRules {
+    /// Seconds since the epoch at which the offset changes, ascending.
+    private let changes: [Int64]
+    /// The offset from each change on; as many as `changes`.
+    private let offsets: [Int32]
+    /// The offset before the first change.
+    private let firstOffset: Int32
+    /// The rule after the last change; nil where that offset stays.
+    private let rule: RecurringClockChange?
+
+    func secondsFromUTC(at moment: Timestamp) -> Int {
+        let seconds = moment.seconds
+        guard let last = changes.last else { return rule?.secondsFromUTC(at: seconds) ?? Int(firstOffset) }
+        if seconds >= last, let rule { return rule.secondsFromUTC(at: seconds) }
+        var (low, high) = (0, changes.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if changes[middle] <= seconds { low = middle + 1 } else { high = middle }
+        }
+        return Int(low == 0 ? firstOffset : offsets[low - 1])
+    }
+}
+
+// MARK: Reading
+
+extension ZoneFile {
+    /// Larger files are not read; the largest of the database has 4 KB.
+    static let sizeLimit = 65_536
+
+    /// Reads the 64-bit part of a file.
+    ///
+    /// Nil for bytes that are no TZif file of version 2 or later, and for one that counts leap seconds.
+    init?(_ bytes: [UInt8]) {
+        var reader = BigEndianReader(bytes)
+        guard let first = Header(&reader), first.version >= Header.secondVersion,
+            reader.skip(first.bodySize(timeSize: 4)), let header = Header(&reader), header.leapSeconds == 0,
+            header.types > 0, header.bodySize(timeSize: 8) <= reader.remaining
+        else { return nil }
+        var changes: [Int64] = []
+        changes.reserveCapacity(header.changes)
+        for _ in 0..<header.changes {
+            guard let change = reader.int64(), changes.last.map({ $0 < change }) ?? true else { return nil }
+            changes.append(change)
+        }
+        var types: [Int] = []
+        types.reserveCapacity(header.changes)
+        for _ in 0..<header.changes {
+            guard let type = reader.byte(), type < header.types else { return nil }
+            types.append(Int(type))
+        }
+        var offsetsOfTypes: [Int32] = []
+        for _ in 0..<header.types {
+            guard let offset = reader.int32(), RecurringClockChange.offsets.contains(Int(offset)), reader.skip(2)
+            else { return nil }
+            offsetsOfTypes.append(offset)
+        }
+        guard reader.skip(header.designations + header.standardIndicators + header.universalIndicators),
+            let footer = reader.footer()
+        else { return nil }
+        if footer.isEmpty {
+            rule = nil
+        } else {
+            guard let rule = RecurringClockChange(footer) else { return nil }
+            self.rule = rule
+        }
+        self.changes = changes
+        offsets = types.map { offsetsOfTypes[$0] }
+        firstOffset = offsetsOfTypes[0]
+    }
+
+    /// The counts before each part of a file.
+    private struct Header {
+        static let secondVersion = UInt8(ascii: "2")
+
+        let version: UInt8
+        let universalIndicators, standardIndicators, leapSeconds, changes, types, designations: Int
+
+        init?(_ reader: inout BigEndianReader) {
+            guard reader.take(Array("TZif".utf8)), let version = reader.byte(), reader.skip(15),
+                let universal = reader.count(), let standard = reader.count(), let leaps = reader.count(),
+                let changes = reader.count(), let types = reader.count(), let designations = reader.count()
+            else { return nil }
+            self.version = version
+            (universalIndicators, standardIndicators, leapSeconds) = (universal, standard, leaps)
+            (self.changes, self.types, self.designations) = (changes, types, designations)
+        }
+
+        /// The bytes that follow, where a time has so many. The counts are at most `ZoneFile.sizeLimit`.
+        func bodySize(timeSize: Int) -> Int {
+            changes * (timeSize + 1) + types * 6 + designations + leapSeconds * (timeSize + 4)
+                + standardIndicators + universalIndicators
+        }
+    }
+
+    /// Reads the numbers of a file; nil past its end.
+    private struct BigEndianReader {
+        private let bytes: [UInt8]
+        private var position = 0
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        var remaining: Int { bytes.count - position }
+
+        mutating func byte() -> UInt8? {
+            guard remaining >= 1 else { return nil }
+            position += 1
+            return bytes[position - 1]
+        }
+
+        mutating func int32() -> Int32? {
+            guard remaining >= 4 else { return nil }
+            position += 4
+            return Int32(bitPattern: bytes[position - 4..<position].reduce(0) { $0 << 8 | UInt32($1) })
+        }
+
+        mutating func int64() -> Int64? {
+            guard remaining >= 8 else { return nil }
+            position += 8
+            return Int64(bitPattern: bytes[position - 8..<position].reduce(0) { $0 << 8 | UInt64($1) })
+        }
+
+        mutating func count() -> Int? {
+            guard let count = int32(), 0...Int32(ZoneFile.sizeLimit) ~= count else { return nil }
+            return Int(count)
+        }
+
+        mutating func skip(_ count: Int) -> Bool {
+            guard count <= remaining else { return false }
+            position += count
+            return true
+        }
+
+        mutating func take(_ expected: [UInt8]) -> Bool {
+            guard bytes[position...].starts(with: expected) else { return false }
+            position += expected.count
+            return true
+        }
+
+        /// The line at the end.
+        mutating func footer() -> String? {
+            guard remaining >= 2, bytes[position] == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\n") else {
+                return nil
+            }
+            return String(validating: bytes[(position + 1)..<(bytes.count - 1)], as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Domain
+
+/// The zones that were read of a database, for one thread. Not thread-safe.
+public final class ZoneTable {
+    private let database: ZoneDatabase
+    private var zones: [String: (any ZoneRules)?] = [:]
+    private var generation: Int
+
+    public init(_ database: ZoneDatabase = .system) {
+        self.database = database
+        generation = database.currentGeneration
+    }
+
+    /// The zone with that name; UTC for an unknown name.
+    public func zone(_ name: String) -> any ZoneRules { known(name) ?? UniversalTime() }
+
+    /// The zone with that name; nil for an unknown name.
+    public func known(_ name: String) -> (any ZoneRules)? {
+        if generation != database.currentGeneration {
+            generation = database.currentGeneration
+            zones = [:]
+        }
+        if let zone = zones[name] { return zone }
+        let zone = database.zone(name)
+        if zones.count < 1_024 { zones[name] = .some(zone) }
+        return zone
+    }
+}
