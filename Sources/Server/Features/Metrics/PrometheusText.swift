@@ -72,7 +72,7 @@ struct PrometheusText {
             begin("nagz_time_zones_age_seconds", "gauge", "Since the system's time zone database was built.")
             line(
                 "nagz_time_zones_age_seconds", #"release="\#(release.name ?? "unknown")""#,
-                "\(release.age(at: now) / .seconds(1))")
+                "\(Double(release.age(at: now).microseconds) / 1e6)")
         }
         begin("nagz_uptime_seconds", "gauge", "Since the server was built.")
         line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
