@@ -21,6 +21,7 @@ struct ZoneDatabaseTests {
             let process = try ChildProcess(URL(filePath: python), ["zones.py"], in: here, hasErrorPipe: false)
             try process.input.close()
             let output = try process.output.readToEnd() ?? Data()
+            try #require(process.wait() == 0)
             var lines = String(decoding: output, as: UTF8.self).split(separator: "\n")
             folder = String(try #require(lines.first))
             lines.removeFirst()

@@ -72,6 +72,17 @@ public final class ChildProcess {
         )
     }
 
+    /// What nobody has waited for is waited for here: the Testing library, which waits for any child of its own, would
+    /// never see one behind it.
+    deinit {
+        guard isRunning else { return }
+        let identifier = identifier
+        Thread.detachNewThread {
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+        }
+    }
+
     private static let starting = NSLock()
 
     /// A pipe that no other child inherits: else the reader of a child that has ended would wait for that one too.
