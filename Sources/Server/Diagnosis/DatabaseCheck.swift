@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import SQL
 
-/// Checks the database as the server's login sees it: the server, the clocks, the role, the schema and its grants.
+/// Checks the database as the server's login sees it: the server, its writes, the clocks, the role, the schema and its grants.
 /// Everything runs in read-only transactions.
 public struct DatabaseCheck: Sendable {
     static let oldestVersion = 150_000
@@ -42,7 +42,10 @@ public struct DatabaseCheck: Sendable {
     private static func run(
         _ database: Database, _ requirements: SchemaRequirements, _ clock: any WallClock
     ) async throws -> [CheckResult] {
-        var results = [try await server(database), try await clocks(database, clock)]
+        let server = try await server(database)
+        var results = [server]
+        if server.status != .failed { results.append(writes(try await database.writeFault())) }
+        results.append(try await clocks(database, clock))
         results.append(await role(requirements, database))
         let schema = await schema(requirements, database)
         results.append(schema)
@@ -81,9 +84,7 @@ public struct DatabaseCheck: Sendable {
             return .failed("database", "\(name) is too old", advice: "install PostgreSQL 15 or newer")
         }
         if isStandby {
-            return .failed(
-                "database", "\(name) is a standby, which takes no writes",
-                advice: "name the primary, or all hosts with target_session_attrs=read-write, in DATABASE_URL")
+            return .failed("database", "\(name) \(WriteFault.standby.text)", advice: WriteFault.standby.advice)
         }
         guard let `protocol` else {
             return isLocal
@@ -93,6 +94,11 @@ public struct DatabaseCheck: Sendable {
                     advice: "add sslmode=verify-full to DATABASE_URL, and give PostgreSQL a certificate")
         }
         return .ok("database", "\(name), encrypted with \(`protocol`)")
+    }
+
+    static func writes(_ fault: WriteFault?) -> CheckResult {
+        guard let fault else { return .ok("writes", "the database takes them") }
+        return .failed("writes", "the database \(fault.text)", advice: fault.advice)
     }
 
     // MARK: Clocks

@@ -11,10 +11,10 @@ enum DoctorCommand {
         user. It changes nothing, makes no file, and may run beside a server.
 
         It checks: the configuration, all faults of it; the files of secrets, with their modes and owners; the database,
-        the encryption of the connection and the clocks; the server's role and its grants; the schema's migrations; the
-        standby that reads the feed; the checkpoint file, and whether the audit log extends it; room on disk;
-        descriptors; the age of the time zone database; the model gateway and the providers of notifications, to which it sends no words and no
-        notification.
+        whether it takes writes, the encryption of the connection and the clocks; the server's role and its grants; the
+        schema's migrations; the standby that reads the feed; the checkpoint file, and whether the audit log extends it;
+        room on disk; descriptors; the age of the time zone database; the model gateway and the providers of notifications,
+        to which it sends no words and no notification.
 
         Each line says ok, warning, failed or not configured; the next line says what to do.
           --json   one JSON object: failed, warnings, and checks with name, status (not_configured), text and advice

@@ -4,15 +4,22 @@ import Postgres
 import Reactor
 import SQL
 
-/// Whether the server can work: the database answers in time, and their clocks agree.
+/// Whether the server can work: the database answers in time and takes writes, and their clocks agree.
 final class Readiness {
     /// How long the database may take.
     static let timeout = Duration.seconds(1)
     /// Tokens, due times and sequence stamps compare the two clocks.
     static let largestSkew = Timestamp.Span.seconds(30)
 
+    /// How long a probe of writes holds, so that it costs as much with many load balancers as with one.
+    static let probeLifetime = Timestamp.Span.seconds(5)
+    /// How long a probe holds that found a fault.
+    static let faultLifetime = Timestamp.Span.seconds(1)
+
     private let services: Services
     private let telemetry: Telemetry
+    /// The last probe of writes on this loop; nil before the first.
+    private var probe: (time: Timestamp, fault: WriteFault?)?
 
     init(_ services: Services, _ telemetry: Telemetry) {
         self.services = services
@@ -38,6 +45,9 @@ final class Readiness {
             let seconds = skew.microseconds / 1_000_000
             throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
         }
+        if let fault = await writeFault(at: services.clock.now()) {
+            throw APIError(.unavailable, "The database \(fault.text).", retryAfter: 5)
+        }
         // Taking the server out of service would not update the log: its status is shown, but is no reason for a 503.
         let head = services.checkpointStatus
         return ReadinessAnswer(
@@ -49,19 +59,36 @@ final class Readiness {
 
     /// The database's time; nil when it does not answer within the timeout.
     private func databaseTime() async -> Timestamp? {
+        await inTime { try await $0.query("SELECT clock_timestamp() AS now").one()["now"] }
+    }
+
+    /// Why the database takes no writes, by a probe that is not too old. A probe that fails otherwise changes nothing.
+    private func writeFault(at now: Timestamp) async -> WriteFault? {
+        let last = probe
+        let lifetime = last?.fault == nil ? Self.probeLifetime : Self.faultLifetime
+        if let last, abs((now - last.time).microseconds) < lifetime.microseconds { return last.fault }
+        // Requests that come meanwhile have the last result.
+        probe = (now, last?.fault)
+        guard let fault = await inTime({ try await $0.writeFault() }) else { return last?.fault }
+        probe = (now, fault)
+        return fault
+    }
+
+    /// What the database answers; nil when it fails, or not within the timeout.
+    private func inTime<Value: Sendable>(_ ask: @escaping (Database) async throws -> Value) async -> Value? {
         let database = services.database
         return await withCheckedContinuation { continuation in
             // The first to come resumes; both are on this loop.
-            var waiting: CheckedContinuation<Timestamp?, Never>? = continuation
-            func answer(_ time: Timestamp?) {
-                waiting?.resume(returning: time)
+            var waiting: CheckedContinuation<Value?, Never>? = continuation
+            func answer(_ value: Value?) {
+                waiting?.resume(returning: value)
                 waiting = nil
             }
             let timer = database.poller.schedule(at: .now() + Self.timeout) { answer(nil) }
             database.poller.spawn {
-                let time: Timestamp? = try? await database.query("SELECT clock_timestamp() AS now").one()["now"]
+                let value = try? await ask(database)
                 database.poller.cancel(timer)
-                answer(time)
+                answer(value)
             }
         }
     }
