@@ -46,8 +46,8 @@ enum Completion {
         let shell = arguments.next()
         try arguments.finish()
         switch shell {
-        case "bash": print(bash)
-        case "zsh": print("autoload -U +X bashcompinit && bashcompinit\n\(bash)")
+        case "bash": print(ownText: bash)
+        case "zsh": print(ownText: "autoload -U +X bashcompinit && bashcompinit\n\(bash)")
         default: throw Stop(.usage, "completion takes bash or zsh")
         }
     }
@@ -85,10 +85,12 @@ enum Manual {
     static func run(_ arguments: Arguments) throws {
         try arguments.finish()
         let name = escaped(firstLine(of: Nagz.usage)).replacing(" — ", with: " \\- ")
-        print(".TH NAGZ 1 \"\" \"nagz \(NagzVersion.current)\"\n.SH NAME\n\(name)")
-        print(".SH SYNOPSIS\n\(verbatim(rest(of: Nagz.usage)))")
+        print(ownText: ".TH NAGZ 1 \"\" \"nagz \(NagzVersion.current)\"\n.SH NAME\n\(name)")
+        print(ownText: ".SH SYNOPSIS\n\(verbatim(rest(of: Nagz.usage)))")
         for (name, usage) in CommandTexts.verbs {
-            print(".SH NAGZ \(name.uppercased())\n\(escaped(firstLine(of: usage)))\n\(verbatim(rest(of: usage)))")
+            print(
+                ownText: ".SH NAGZ \(name.uppercased())\n\(escaped(firstLine(of: usage)))\n\(verbatim(rest(of: usage)))"
+            )
         }
     }
 

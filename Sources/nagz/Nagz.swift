@@ -37,7 +37,9 @@ struct Nagz {
         do {
             var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
             let verb = arguments.next()
-            if let verb, arguments.asksForHelp, let usage = CommandTexts.usage(of: verb) { return print(usage) }
+            if let verb, arguments.asksForHelp, let usage = CommandTexts.usage(of: verb) {
+                return print(ownText: usage)
+            }
             if let verb, Options.readsConfiguration(verb) {
                 try arguments.readConfiguration(of: verb, ProcessInfo.processInfo.environment)
             }
@@ -60,7 +62,7 @@ struct Nagz {
             case "completion": try Completion.run(arguments)
             case "manual": try Manual.run(arguments)
             case "--version": print("nagz \(NagzVersion.current)")
-            case "--help", "-h": print(usage)
+            case "--help", "-h": print(ownText: usage)
             case nil: throw Stop(.usage, "which verb? See nagz --help")
             case let verb?: throw Stop(.usage, "unknown verb “\(verb)”; see nagz --help")
             }
@@ -133,7 +135,7 @@ struct Stop: Error {
     }
 
     func exit() -> Never {
-        try? FileHandle.standardError.write(contentsOf: Data("nagz: \(line)\n".utf8))
+        printError("nagz: \(line)")
         Nagz.leave(code.rawValue)
     }
 }

@@ -23,7 +23,7 @@ enum AuditReconcile {
         }
         line.withLock { $0.clear() }
         if isJSON {
-            print(String(decoding: ReportAsJSON(report: report).jsonBytes, as: UTF8.self))
+            print(json: String(decoding: ReportAsJSON(report: report).jsonBytes, as: UTF8.self))
         } else {
             printReport(report, family)
         }

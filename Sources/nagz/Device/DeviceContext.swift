@@ -104,7 +104,8 @@ struct DeviceContext {
             confirm: { prompt in
                 guard isatty(STDIN_FILENO) != 0 else { return .nobodyToAsk }
                 if prompts.confirmed.contains(prompt) { return .given }
-                say("\(prompt)\nGo on? Type yes:")
+                say(prompt)
+                say("Go on? Type yes:")
                 guard readLine(strippingNewline: true) == "yes" else { return .declined }
                 prompts.confirmed.insert(prompt)
                 return .given
@@ -133,7 +134,7 @@ struct DeviceContext {
     }
 
     /// Prints a line beside the answer, on standard error.
-    func say(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
+    func say(_ line: String) { printError(line) }
 }
 
 /// The machine's clock, and real waiting.

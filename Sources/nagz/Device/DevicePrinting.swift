@@ -4,9 +4,6 @@ import Domain
 import Foundation
 import JSON
 
-/// One JSON document on standard output.
-func print(json: JSONValue) { print(json.description) }
-
 extension WireOutput {
     /// This value as JSON, to be part of another document.
     var jsonValue: JSONValue { (try? JSONValue(parsing: jsonBytes.span)) ?? .null }

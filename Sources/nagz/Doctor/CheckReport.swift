@@ -1,4 +1,5 @@
 import Contract
+import Domain
 import Foundation
 import JSON
 import Server
@@ -26,7 +27,7 @@ struct CheckReport {
     /// Prints the results.
     /// - Throws: `Stop` if a check failed.
     func finish(asJSON: Bool) throws {
-        print(asJSON ? json : text(StatusColours.ofStandardOutput))
+        if asJSON { print(json: json) } else { print(ownText: text(StatusColours.ofStandardOutput)) }
         if count(.failed) > 0 { throw Stop(isDatabaseAway ? .unavailable : .configuration, summary) }
     }
 
@@ -35,8 +36,8 @@ struct CheckReport {
         let names = results.map(\.name.count).max() ?? 0
         var lines = results.flatMap { result in
             let status = colours.coloured(result.status.rawValue.padded(to: width), result.status)
-            let advice = result.advice.map { $0.split(separator: "\n").map(String.init) } ?? []
-            return ["\(status)  \(result.name.padded(to: names))  \(result.text)"]
+            let advice = result.advice.map { $0.split(separator: "\n").map { inOneLine(String($0)) } } ?? []
+            return ["\(status)  \(result.name.padded(to: names))  \(inOneLine(result.text))"]
                 + advice.map { String(repeating: " ", count: width + 2) + $0 }
         }
         // What failed is said on the other stream, with the exit code.

@@ -140,8 +140,7 @@ private struct Shelf {
         }
         if !isSure {
             guard isatty(STDIN_FILENO) != 0 else { throw Stop(.usage, "delete asks on a terminal, or takes --yes") }
-            let question = "This deletes \(model.id), \(bytes.megabytes). Type “delete” to go on:\n"
-            FileHandle.standardError.write(Data(question.utf8))
+            printError("This deletes \(model.id), \(bytes.megabytes). Type “delete” to go on:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.notApplied, "nothing was deleted") }
         }
         try store.delete(model)

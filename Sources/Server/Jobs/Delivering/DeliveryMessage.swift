@@ -61,15 +61,13 @@ struct DeliveryMessage: Sendable {
         }
     }
 
-    /// At most `longestText` bytes of UTF-8, cut between characters; control characters become spaces.
+    /// One line of at most `longestText` bytes of UTF-8, cut between characters.
     private static func shortened(_ text: String) -> String {
         var (short, bytes) = ("", 0)
-        for character in text {
-            let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
-            let next = isControl ? " " : String(character)
-            bytes += next.utf8.count
+        for character in inOneLine(text) {
+            bytes += character.utf8.count
             guard bytes <= longestText else { return short + "…" }
-            short += next
+            short.append(character)
         }
         return short
     }

@@ -1,0 +1,35 @@
+import Domain
+import Foundation
+import JSON
+
+/// Prints one line on standard output, in place of Swift's function of this name: whatever others wrote, it commands no
+/// terminal and begins no line.
+func print(_ items: Any..., separator: String = " ") {
+    Swift.print(inOneLine(items.map { String(describing: $0) }.joined(separator: separator)))
+}
+
+/// Prints lines that are the program's own.
+func print(ownText: String) { Swift.print(ownText) }
+
+/// Prints one JSON document on standard output.
+func print(json: JSONValue) { print(json: json.description) }
+
+/// Prints one JSON document, with escapes for what would command a terminal or reorder its text.
+func print(json: String) {
+    var document = ""
+    for scalar in json.unicodeScalars {
+        // They occur in strings only, where JSON takes any character as an escape.
+        let isHidden = (0x7F...0x9F).contains(scalar.value) || scalar.properties.isBidiControl
+        if isHidden {
+            document += "\\u" + String(scalar.value + 0x1_0000, radix: 16).dropFirst()
+        } else {
+            document.unicodeScalars.append(scalar)
+        }
+    }
+    Swift.print(document)
+}
+
+/// Prints one line on standard error, as `print` does on standard output.
+func printError(_ line: String) {
+    try? FileHandle.standardError.write(contentsOf: Data("\(inOneLine(line))\n".utf8))
+}
