@@ -2,22 +2,27 @@ import Glibc
 import Reactor
 import Server
 
-/// The address of `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or on loopback.
+/// The address of `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or on loopback beside the port that serves.
 struct MetricsOption {
-    static let defaultPort: UInt16 = 9_890
+    /// How far the standard port is above that of `--port`, so that each instance of a machine has its own.
+    static let distance: UInt16 = 90
 
     private var host = "127.0.0.1"
-    private var port = defaultPort
+    private var port: UInt16
     private var isOff = false
     /// Whether the address was given, so that a failure to listen there is an error.
     private var isRequired = false
 
     /// On loopback, if the port is free.
-    init() {}
+    /// - Parameter port: of `--port`. Beside 0, any free port, metrics have any free port too.
+    init(beside port: UInt16) {
+        let (above, isTooHigh) = port.addingReportingOverflow(Self.distance)
+        self.port = port == 0 ? 0 : isTooHigh ? port - Self.distance : above
+    }
 
     @Sendable
     init(_ text: String) throws {
-        isRequired = true
+        (isRequired, port) = (true, 0)
         guard text != "off" else {
             isOff = true
             return
@@ -25,7 +30,7 @@ struct MetricsOption {
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
             let port = UInt16(text[text.index(after: colon)...])
         else {
-            throw Complaint("takes ADDRESS:PORT, such as 127.0.0.1:\(Self.defaultPort), or off")
+            throw Complaint("takes ADDRESS:PORT, such as 127.0.0.1:9890, or off")
         }
         // An IPv6 address has brackets.
         host =

@@ -15,7 +15,7 @@ enum Serve {
           --standby URL            a hot standby of it, which reads long pages of the feed; else NAGZ_STANDBY; none
           --host ADDRESS           where to listen; 127.0.0.1
           --port N                 9800; 0 takes a free one
-          --metrics ADDRESS:PORT   where to serve /metrics for Prometheus; 127.0.0.1:9890; “off” for nowhere
+          --metrics ADDRESS:PORT   where to serve /metrics for Prometheus; 127.0.0.1, 90 above --port; “off” for nowhere
           --loops N                event loops, a thread each; one a processor, at most 16
           --connections N          database sessions; four a loop, at most 16
           --cors ORIGIN,…          origins whose browsers may call the API; http://localhost:5173
@@ -65,7 +65,8 @@ enum Serve {
         try arguments.finish()
         let folder = try Migrate.folder(arguments.given)
         var configuration = try configuration(arguments.given)
-        let metrics = try arguments.given[Options.metrics] ?? MetricsOption()
+        let wantedPort = configuration.port
+        let metrics = try arguments.given[Options.metrics] ?? MetricsOption(beside: wantedPort)
         let drainDelay = try arguments.given[Options.drainDelay] ?? 0
         let descriptors = DescriptorLimit.raise()
         configuration.descriptors = descriptors

@@ -58,7 +58,7 @@ boot_tree() {
 # in_tree COMMAND...: beside the services of the tree, as root.
 in_tree() {
     nsenter --target "$SYSTEMD" --mount --pid --uts --ipc --cgroup \
-        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
+        env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
 # Ends that systemd and with it all its services.

@@ -35,22 +35,31 @@ public struct LogCheck: Sendable {
     private func checkFile() -> (CheckResult, Checkpoint?) {
         let name = "checkpoint file"
         do throws(CheckpointFile.Fault) {
-            guard let entry = try file.inspect(origin: keys.origin) else {
-                return (
-                    .warning(
-                        name, "there is no “\(file.path)”",
-                        advice: """
-                            before the first start that is as it should be; later, copy the file of another instance, or
-                            compare the log with a witness: the next start takes it on trust
-                            """), nil
-                )
-            }
+            guard let entry = try file.inspect(origin: keys.origin) else { return (missingFile(name), nil) }
             let checkpoint = entry.checkpoint
             return (.ok(name, "\(checkpoint.size) entries, signed \(checkpoint.time.rfc3339)"), checkpoint)
         } catch {
             let advice = "make its folder writable for the user of nagz serve, and for nobody else"
             return (.failed(name, message: error.description, advice: advice), nil)
         }
+    }
+
+    private func missingFile(_ name: String) -> CheckResult {
+        let siblings = file.siblings
+        guard siblings.isEmpty else {
+            return .warning(
+                name, "there is no “\(file.path)”, but \(siblings.joined(separator: ", "))",
+                advice: """
+                    each instance has its own: name the one that is to be checked in NAGZ_AUDIT_CHECKPOINT_FILE, or with
+                    nagz-admin --unit; for a new instance copy one of them, else its first start takes the log on trust
+                    """)
+        }
+        return .warning(
+            name, "there is no “\(file.path)”",
+            advice: """
+                before the first start that is as it should be; later, copy the file of another instance, or
+                compare the log with a witness: the next start takes it on trust
+                """)
     }
 
     // MARK: The log

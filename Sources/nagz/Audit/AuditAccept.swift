@@ -14,12 +14,20 @@ enum AuditAccept {
             throw Stop(.usage, "--root takes a root as “nagz audit accept” shows it")
         }
         do {
+            let file = try AuditKeyFile.checkpointFile(arguments.given)
             let acceptance = LogAcceptance(
-                databaseURL: url, keys: try AuditKeyFile.read(arguments.given),
-                file: try AuditKeyFile.checkpointFile(arguments.given))
+                databaseURL: url, keys: try AuditKeyFile.read(arguments.given), file: file)
             let heads = try await acceptance.heads()
             show(heads)
-            guard heads.remembered != nil else { return print("nothing is remembered, so nothing is to accept") }
+            guard heads.remembered != nil else {
+                guard file.siblings.isEmpty else {
+                    throw Stop(
+                        .configuration,
+                        "there is no “\(file.path)”, but \(file.siblings.joined(separator: ", ")): name each instance's file "
+                            + "in NAGZ_AUDIT_CHECKPOINT_FILE, one after the other, or use nagz-admin --unit")
+                }
+                return print("“\(file.path)” remembers nothing, so nothing is to accept")
+            }
             guard !heads.isContinuation else {
                 return print("the log extends what is remembered: nothing is to accept")
             }
@@ -29,7 +37,7 @@ enum AuditAccept {
                         + "if you know why, accept it with --root \(Base64.encode(heads.root))")
             }
             _ = try await acceptance.accept(root: root)
-            print("accepted, with an entry that says so; what was remembered is kept beside the checkpoint file")
+            print("accepted, with an entry that says so; what was remembered is kept beside “\(file.path)”")
         } catch let fault as LogAcceptance.Fault {
             throw Stop(.configuration, fault.description)
         } catch let fault as CheckpointFile.Fault {

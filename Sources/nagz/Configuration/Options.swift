@@ -70,7 +70,7 @@ enum Options {
         try number($0, in: 1...1_000)
     }
     static let metrics = Option(
-        "metrics", standard: "127.0.0.1:\(MetricsOption.defaultPort)", parse: MetricsOption.init)
+        "metrics", standard: "127.0.0.1, port + \(MetricsOption.distance)", parse: MetricsOption.init)
     static let cors = Option("cors", standard: standard.corsOrigins.joined(separator: ","), parse: list)
     static let home = Option("home", standard: "a page with links", content: .webAddress) { text in
         var probe = standard

@@ -144,6 +144,20 @@ struct DoctorCommandTests {
         }
     }
 
+    @Test("names the checkpoint files of instances where the one that is named is missing; so does nagz audit accept")
+    func instances() async throws {
+        try await OperatorScene.run { scene in
+            for port in [9_801, 9_800] { try scene.write("of another instance", to: "audit-\(port).checkpoint") }
+            let names = "audit-9800.checkpoint, audit-9801.checkpoint"
+            let result = try #require(try scene.check("doctor", ["--json"]).result("checkpoint file"))
+            #expect(result.status == "warning" && result.text.hasSuffix("audit.checkpoint”, but \(names)"), "\(result)")
+            #expect(result.advice.contains("NAGZ_AUDIT_CHECKPOINT_FILE"))
+            let accept = try scene.check(
+                "audit", ["accept"], ["NAGZ_OWNER_DATABASE_URL": TestLogin.owner.url(scene.url)])
+            #expect(accept.status == 78 && accept.errors.contains("but \(names): name each"), "\(accept)")
+        }
+    }
+
     @Test("asks providers without a word and without a notification")
     func providers() async throws {
         try await TestHTTPServer.with { provider in

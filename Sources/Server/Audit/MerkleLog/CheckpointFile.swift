@@ -49,9 +49,16 @@ public struct CheckpointFile: Sendable {
     /// Larger than a note with 64 signatures.
     private static let sizeLimit = 1 << 16
 
-    let path: String
+    public let path: String
 
     public init(path: String) { self.path = path }
+
+    /// The other checkpoint files of its folder, those of other instances: `audit-9800.checkpoint` beside `audit.checkpoint`.
+    public var siblings: [String] {
+        let own = URL(filePath: path).lastPathComponent
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(".checkpoint") && $0 != own }.sorted()
+    }
 
     /// Checks that the file can be read and replaced, and that it belongs to that log.
     public func check(origin: String) throws(Fault) {
