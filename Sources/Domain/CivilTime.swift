@@ -48,6 +48,14 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     }
 }
 
+extension CivilDate: CustomStringConvertible {
+    /// `YYYY-MM-DD`.
+    public var description: String {
+        let text = [year, month, day].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: "-")
+        return String(repeating: "0", count: max(0, 10 - text.utf8.count)) + text
+    }
+}
+
 public enum Weekday: String, Sendable, CaseIterable {
     case monday = "Monday"
     case tuesday = "Tuesday"

@@ -37,6 +37,14 @@ public enum Recurrence: String, Sendable, CaseIterable {
     case hourly, daily, weekly, monthly
 }
 
+/// What a new due time of an instance of a series moves.
+public enum MoveScope: String, Sendable, CaseIterable {
+    /// The instance alone: the series keeps its pattern.
+    case this
+    /// The instance, and the pattern of those after it.
+    case series
+}
+
 public enum EscalationPhase: String, Sendable, CaseIterable {
     case initial = "phase_0_initial"
     case dueSoon = "phase_1_due_soon"

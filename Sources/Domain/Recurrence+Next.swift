@@ -28,16 +28,27 @@ extension Recurrence {
     ) -> Timestamp? {
         let floor = max(previous, now)
         let next: Timestamp? =
-            switch self {
-            case .every5Minutes: Self.step(.minutes(5), from: previous, past: floor)
-            case .every15Minutes: Self.step(.minutes(15), from: previous, past: floor)
-            case .every30Minutes: Self.step(.minutes(30), from: previous, past: floor)
-            case .hourly: Self.step(.hours(1), from: previous, past: floor)
-            case .daily: Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
-            case .weekly: Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
-            case .monthly: Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
+            if let fixedInterval {
+                Self.step(fixedInterval, from: previous, past: floor)
+            } else {
+                switch self {
+                case .weekly: Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
+                case .monthly: Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
+                default: Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
+                }
             }
         return next.flatMap { $0 <= .lastSecond ? $0 : nil }
+    }
+
+    /// The interval of a series that counts absolute time; nil for one of local days, weeks or months.
+    var fixedInterval: Timestamp.Span? {
+        switch self {
+        case .every5Minutes: .minutes(5)
+        case .every15Minutes: .minutes(15)
+        case .every30Minutes: .minutes(30)
+        case .hourly: .hours(1)
+        case .daily, .weekly, .monthly: nil
+        }
     }
 
     private static func step(_ length: Timestamp.Span, from previous: Timestamp, past floor: Timestamp) -> Timestamp {
@@ -74,7 +85,7 @@ extension Recurrence {
     }
 
     /// That day of the month, or the month's last day. Months are counted from January of year 0.
-    private static func monthDay(_ months: Int, _ day: Int) -> CivilDate? {
+    static func monthDay(_ months: Int, _ day: Int) -> CivilDate? {
         let (year, month) = (months / 12, months % 12 + 1)
         return CivilDate(year: year, month: month, day: min(day, CivilDate.daysInMonth(year: year, month: month)))
     }

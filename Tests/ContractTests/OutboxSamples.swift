@@ -43,6 +43,6 @@ extension Sample {
             InputResult(clientID: id(22), outcome: .applied, eventID: id(14), error: nil),
             InputResult(
                 clientID: id(23), outcome: .conflict, eventID: nil,
-                error: InputRefusal(code: .conflict, message: "m")),
+                error: InputRefusal(code: .conflict, message: "m", reason: "not_yet", opensAt: moment)),
         ]))
 }

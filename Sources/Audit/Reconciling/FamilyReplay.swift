@@ -273,6 +273,8 @@ public struct FamilyReplay: Sendable {
             return
         }
         nags[id]?.number = entry.number
+        // The next instance of a series opens at another moment when the one before it is moved.
+        if let next = body?["following_nag"].flatMap({ ResourceID($0) }) { nags[next]?.number = entry.number }
         switch effect {
         case .nagEdited:
             if let body {

@@ -51,6 +51,10 @@ public enum ErrorReason {
     public static let consentMissing = "consent_missing"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"
+    /// The instance of a series is not open yet; the error names the moment.
+    public static let notYet = "not_yet"
+    /// The next instance of the series exists, and carries its pattern.
+    public static let hasNextInstance = "has_next_instance"
 }
 
 /// A refusal as the server throws it and the device client catches it. It contains public text only; the private cause
@@ -64,6 +68,8 @@ public struct APIError: Error, Hashable, Sendable {
     public var field: String?
     /// A more specific reason: a `Domain.Denial`, an `ErrorReason`, or a reason of a newer server.
     public var reason: String?
+    /// When an instance of a series can be completed, where that is later.
+    public var opensAt: Timestamp?
     /// Seconds until a retry makes sense; sent as `Retry-After`.
     public var retryAfter: Int?
     /// What the mediator says of a question that it did not answer.
@@ -132,6 +138,7 @@ public struct ErrorEnvelope: Hashable, WireObject {
         let error: ErrorFields = try fields.required("error")
         var refusal = APIError(error.code, error.message, field: error.field, reason: error.reason)
         refusal.execution = error.execution
+        refusal.opensAt = error.opensAt
         self.init(refusal, requestID: error.requestID)
     }
 
@@ -149,6 +156,7 @@ public struct ErrorEnvelope: Hashable, WireObject {
                     json.object { json in
                         json.fieldIfPresent("field", error.field)
                         json.fieldIfPresent("reason", error.reason)
+                        json.fieldIfPresent("opens_at", error.opensAt)
                         error.execution?.writeMembers(to: &json)
                     }
                 }
@@ -164,6 +172,7 @@ private struct ErrorFields: WireInput {
     let requestID: String
     let field: String?
     let reason: String?
+    let opensAt: Timestamp?
     let execution: ExecutionFault?
 
     init(_ fields: FieldReader) throws(InvalidInput) {
@@ -173,6 +182,7 @@ private struct ErrorFields: WireInput {
         let details: JSONObject? = try fields.optional("details")
         field = details?["field"]?.stringValue
         reason = details?["reason"]?.stringValue
+        opensAt = details?["opens_at"]?.stringValue.flatMap { Timestamp(rfc3339: $0) }
         execution = details.flatMap { try? ExecutionFault(FieldReader($0)) }
     }
 }

@@ -32,6 +32,7 @@ extension EscalationPhase: WireEnumeration {}
 extension DoneDefinition: WireEnumeration {}
 extension StrategyTemplate: WireEnumeration {}
 extension Recurrence: WireEnumeration {}
+extension MoveScope: WireEnumeration {}
 extension ConsentType: WireEnumeration {}
 extension ExcuseCategory: WireEnumeration {}
 extension AITone: WireEnumeration {}

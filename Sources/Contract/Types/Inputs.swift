@@ -220,21 +220,36 @@ public struct InputRefusal: Hashable, WireObject {
     public var code: ErrorCode
     /// A sentence for the user.
     public var message: String
+    /// A more specific reason, as in an error response.
+    public var reason: String?
+    /// When an instance of a series can be completed, where that is later.
+    public var opensAt: Timestamp?
 
-    public init(code: ErrorCode, message: String) {
+    public init(code: ErrorCode, message: String, reason: String? = nil, opensAt: Timestamp? = nil) {
         self.code = code
         self.message = message
+        self.reason = reason
+        self.opensAt = opensAt
+    }
+
+    /// What an error response tells, for one input of many.
+    public init(_ error: APIError) {
+        self.init(code: error.code, message: error.message, reason: error.reason, opensAt: error.opensAt)
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         code = try fields.required("code")
         message = try fields.required("message")
+        reason = try fields.optional("reason")
+        opensAt = try fields.optional("opens_at")
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("code", code)
             json.field("message", message)
+            json.field("reason", reason)
+            json.field("opens_at", opensAt)
         }
     }
 }

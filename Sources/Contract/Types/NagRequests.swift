@@ -77,6 +77,8 @@ public struct NagCreate: Hashable, WireObject {
 /// Changes an open nag. A recipient may send only `due_at` (snooze) or only `committed_at`.
 public struct NagUpdate: Hashable, WireObject {
     public var dueAt: Timestamp?
+    /// Whether a new due time is one instance's or the series'.
+    public var scope: MoveScope
     public var category: NagCategory?
     public var doneDefinition: DoneDefinition?
     /// Null removes it.
@@ -86,10 +88,12 @@ public struct NagUpdate: Hashable, WireObject {
     public var capture: Capture
 
     public init(
-        dueAt: Timestamp? = nil, category: NagCategory? = nil, doneDefinition: DoneDefinition? = nil,
-        description: Patch<String> = .absent, committedAt: Patch<Timestamp> = .absent, capture: Capture = .keyboard
+        dueAt: Timestamp? = nil, scope: MoveScope = .this, category: NagCategory? = nil,
+        doneDefinition: DoneDefinition? = nil, description: Patch<String> = .absent,
+        committedAt: Patch<Timestamp> = .absent, capture: Capture = .keyboard
     ) {
         self.dueAt = dueAt
+        self.scope = scope
         self.category = category
         self.doneDefinition = doneDefinition
         self.description = description
@@ -99,6 +103,7 @@ public struct NagUpdate: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         dueAt = try fields.optional("due_at")
+        scope = try fields.optional("scope") ?? .this
         category = try fields.optional("category")
         doneDefinition = try fields.optional("done_definition")
         description = try fields.textPatch("description", 0...2000)
@@ -109,6 +114,7 @@ public struct NagUpdate: Hashable, WireObject {
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.fieldIfPresent("due_at", dueAt)
+            if scope != .this { json.field("scope", scope) }
             json.fieldIfPresent("category", category)
             json.fieldIfPresent("done_definition", doneDefinition)
             json.patch("description", description)

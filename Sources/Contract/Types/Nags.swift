@@ -16,6 +16,8 @@ public struct NagResponse: Hashable, WireObject {
     public var description: String?
     public var strategyTemplate: StrategyTemplate
     public var recurrence: Recurrence?
+    /// When an instance of a series can be completed first; nil for a nag that comes once.
+    public var opensAt: Timestamp?
     public var parentNagID: NagID?
     public var status: NagStatus
     public var createdAt: Timestamp
@@ -30,7 +32,8 @@ public struct NagResponse: Hashable, WireObject {
         id: NagID, familyID: FamilyID?, connectionID: ConnectionID?, creatorID: UserID, recipientID: UserID,
         creatorDisplayName: String?, recipientDisplayName: String?, dueAt: Timestamp, category: NagCategory,
         doneDefinition: DoneDefinition, description: String?, strategyTemplate: StrategyTemplate,
-        recurrence: Recurrence?, parentNagID: NagID?, status: NagStatus, createdAt: Timestamp, completedAt: Timestamp?,
+        recurrence: Recurrence?, opensAt: Timestamp? = nil, parentNagID: NagID?, status: NagStatus,
+        createdAt: Timestamp, completedAt: Timestamp?,
         committedAt: Timestamp?, recipientDismissedAt: Timestamp?, attachmentURLs: [AttachmentURL] = [],
         source: StoredSource = .text
     ) {
@@ -47,6 +50,7 @@ public struct NagResponse: Hashable, WireObject {
         self.description = description
         self.strategyTemplate = strategyTemplate
         self.recurrence = recurrence
+        self.opensAt = opensAt
         self.parentNagID = parentNagID
         self.status = status
         self.createdAt = createdAt
@@ -71,6 +75,7 @@ public struct NagResponse: Hashable, WireObject {
         description = try fields.optional("description")
         strategyTemplate = try fields.required("strategy_template")
         recurrence = try fields.optional("recurrence")
+        opensAt = try fields.optional("opens_at")
         parentNagID = try fields.optional("parent_nag_id")
         status = try fields.required("status")
         createdAt = try fields.required("created_at")
@@ -96,6 +101,7 @@ public struct NagResponse: Hashable, WireObject {
             json.field("description", description)
             json.field("strategy_template", strategyTemplate)
             json.field("recurrence", recurrence)
+            json.field("opens_at", opensAt)
             json.field("parent_nag_id", parentNagID)
             json.field("status", status)
             json.field("created_at", createdAt)

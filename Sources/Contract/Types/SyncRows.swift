@@ -14,10 +14,13 @@ public struct SyncedNag: Hashable, WireObject {
     public var status: String
     public var createdAt: Timestamp
     public var committedAt: Timestamp?
+    /// When an instance of a series can be completed first.
+    public var opensAt: Timestamp?
 
     public init(
         id: NagID, familyID: FamilyID, creatorID: UserID, recipientID: UserID, dueAt: Timestamp, category: String,
-        doneDefinition: String, description: String?, status: String, createdAt: Timestamp, committedAt: Timestamp?
+        doneDefinition: String, description: String?, status: String, createdAt: Timestamp, committedAt: Timestamp?,
+        opensAt: Timestamp? = nil
     ) {
         self.id = id
         self.familyID = familyID
@@ -30,6 +33,7 @@ public struct SyncedNag: Hashable, WireObject {
         self.status = status
         self.createdAt = createdAt
         self.committedAt = committedAt
+        self.opensAt = opensAt
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -44,6 +48,7 @@ public struct SyncedNag: Hashable, WireObject {
         status = try fields.required("status")
         createdAt = try fields.required("created_at")
         committedAt = try fields.optional("committed_at")
+        opensAt = try fields.optional("opens_at")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -59,6 +64,7 @@ public struct SyncedNag: Hashable, WireObject {
             json.field("status", status)
             json.field("created_at", createdAt)
             json.field("committed_at", committedAt)
+            json.field("opens_at", opensAt)
         }
     }
 }

@@ -242,5 +242,11 @@ enum CacheSchema {
             PRIMARY KEY (family, at, id)
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        -- When an instance of a series can be completed first; null for other nags.
+        ALTER TABLE nags ADD COLUMN opens_at INTEGER;
+        -- Those that are here already come again with the next sync.
+        UPDATE families SET cursor = NULL, since = NULL;
+        """,
     ]
 }

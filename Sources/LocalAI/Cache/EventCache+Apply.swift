@@ -146,13 +146,13 @@ private struct RowWriter {
         try database.run(
             """
             INSERT INTO nags (family, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
-                              created_at, committed_at, closed_at, generation)
+                              created_at, committed_at, opens_at, closed_at, generation)
             VALUES (\(family), \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
-                    \(nag.doneDefinition), \(seal.sealIfPresent(nag.description, .nag, nag.id)), \(nag.status), \(nag.createdAt), \(nag.committedAt),
+                    \(nag.doneDefinition), \(seal.sealIfPresent(nag.description, .nag, nag.id)), \(nag.status), \(nag.createdAt), \(nag.committedAt), \(nag.opensAt),
                     \(isOpen ? nil : now), \(generation))
             ON CONFLICT DO UPDATE SET due_at = excluded.due_at, category = excluded.category,
                 done_definition = excluded.done_definition, description = excluded.description,
-                status = excluded.status, committed_at = excluded.committed_at,
+                status = excluded.status, committed_at = excluded.committed_at, opens_at = excluded.opens_at,
                 closed_at = CASE WHEN excluded.closed_at IS NULL THEN NULL ELSE coalesce(closed_at, excluded.closed_at) END,
                 generation = excluded.generation
             """)

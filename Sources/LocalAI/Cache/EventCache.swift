@@ -125,7 +125,7 @@ public final class EventCache {
         try database.rows(
             """
             SELECT n.id, n.creator_id, n.recipient_id, m.display_name, n.due_at, n.category, n.done_definition,
-                   n.description, n.status, n.created_at
+                   n.description, n.status, n.created_at, n.opens_at
             FROM families f JOIN nags n ON n.family = f.key
             LEFT JOIN members m ON m.family = n.family AND m.user_id = n.recipient_id
             WHERE f.id = \(family) AND (\(includingClosed) OR n.status = 'open')
@@ -139,7 +139,7 @@ public final class EventCache {
         try database.first(
             """
             SELECT n.id, n.creator_id, n.recipient_id, m.display_name, n.due_at, n.category, n.done_definition,
-                   n.description, n.status, n.created_at
+                   n.description, n.status, n.created_at, n.opens_at
             FROM families f JOIN nags n ON n.family = f.key AND n.id = \(id)
             LEFT JOIN members m ON m.family = n.family AND m.user_id = n.recipient_id
             WHERE f.id = \(family)
@@ -218,6 +218,8 @@ public struct CachedNag: Hashable, Sendable {
     public let description: String?
     public let status: String
     public let createdAt: Timestamp
+    /// When an instance of a series can be completed first.
+    public let opensAt: Timestamp?
 
     init(_ row: SQLiteRow, _ seal: TextSeal) throws(SQLiteError) {
         id = try row["id"]
@@ -230,5 +232,6 @@ public struct CachedNag: Hashable, Sendable {
         description = try seal.openIfPresent(try row["description"], .nag, id)
         status = try row["status"]
         createdAt = try row["created_at"]
+        opensAt = try row["opens_at"]
     }
 }

@@ -22,9 +22,7 @@ enum DeviceNags {
         let now = MachineClock.moment()
         for nag in nags {
             let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
-            let status =
-                reported.contains(nag.id)
-                ? "done (to be handed in)" : nag.status == "open" && nag.dueAt < now ? "overdue" : nag.status
+            let status = reported.contains(nag.id) ? "done (to be handed in)" : nag.word(at: now)
             print(
                 nag.id.ending, nag.dueAt.spoken, name.padded(to: 10), status.padded(to: 10),
                 nag.description ?? nag.category, separator: "  ")
@@ -33,13 +31,21 @@ enum DeviceNags {
 }
 
 extension CachedNag {
+    /// The status as a person calls it.
+    fileprivate func word(at now: Timestamp) -> String {
+        guard status == NagStatus.open.rawValue else { return status }
+        if dueAt < now { return "overdue" }
+        return opensAt.map { now < $0 } ?? false ? "upcoming" : status
+    }
+
     fileprivate func json(isReported: Bool) -> JSONValue {
         [
             "id": .string(id.description), "creator_id": .string(creatorID.description),
             "recipient_id": .string(recipientID.description),
             "recipient_name": recipientName.map { .string($0) } ?? .null, "due_at": .string(dueAt.rfc3339),
             "category": .string(category), "description": description.map { .string($0) } ?? .null,
-            "status": .string(status), "is_reported": .bool(isReported),
+            "status": .string(status), "opens_at": opensAt.map { .string($0.rfc3339) } ?? .null,
+            "is_reported": .bool(isReported),
         ]
     }
 }
@@ -78,12 +84,15 @@ enum DeviceActs {
         try await printOutcome(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
     }
 
-    /// An act on a nag that has ended as far as the device knows is refused at once.
+    /// A completion of a nag that has ended, or is not open yet, as far as the device knows is refused at once.
     private static func requireOpen(_ id: NagID, _ act: InputAct, _ cache: EventCache, _ family: FamilyID) throws {
-        guard case .status = act, let nag = try cache.nag(id, of: family), nag.status != NagStatus.open.rawValue else {
-            return
+        guard case .status = act, let nag = try cache.nag(id, of: family) else { return }
+        guard nag.status == NagStatus.open.rawValue else {
+            throw Stop(.notApplied, "that nag is \(nag.status) already")
         }
-        throw Stop(.notApplied, "that nag is \(nag.status) already")
+        if let opensAt = nag.opensAt, MachineClock.moment() < opensAt {
+            throw Stop(.notApplied, "it is too early for that nag: it can be completed from \(opensAt.spoken) on")
+        }
     }
 
     private static func printOutcome(_ item: OutboxItem, _ outcome: UploadOutcome?, _ context: DeviceContext)

@@ -150,7 +150,7 @@ struct EventSourceTests {
     func requests() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let first = try await server.nag(from: family.guardian, to: family.child, every: .hourly)
+            let first = try await server.nag(from: family.guardian, to: family.child, every: .daily)
             try await server.call(
                 API.updateNag, NagPath(nagID: first.id), NagUpdate(category: .meds), as: family.guardian)
             _ = try await server.complete(first.id, as: family.child)

@@ -129,7 +129,8 @@ struct CompleteNagTests {
     func series(_ recurrence: Recurrence, _ step: Timestamp.Span) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let first = try await server.nag(from: family.guardian, to: family.child, .meds, every: recurrence)
+            let first = try await server.nag(
+                from: family.guardian, to: family.child, due: min(step, .hours(2)), .meds, every: recurrence)
             server.clock.advance(by: .minutes(1))
             _ = try await server.expectOnly(
                 audit: ["nag.completed"], events: ["nag_completed", "nag_created"], scores: ["nag_completed"],
@@ -140,7 +141,7 @@ struct CompleteNagTests {
             #expect(open.count == 1 && next.parentNagID == first.id && next.dueAt == first.dueAt + step)
             var wanted = first
             (wanted.id, wanted.parentNagID, wanted.dueAt) = (next.id, first.id, next.dueAt)
-            (wanted.createdAt, wanted.source) = (server.clock.now(), .system)
+            (wanted.createdAt, wanted.source, wanted.opensAt) = (server.clock.now(), .system, first.dueAt)
             #expect(next == wanted)
             let made = try await server.rows("SELECT actor_id, source FROM nag_events WHERE nag_id = \(next.id)")
             #expect(made.count == 1 && made[0]["source"]?.stringValue == "system")
@@ -151,7 +152,7 @@ struct CompleteNagTests {
         }
     }
 
-    @Test("a monthly nag of the 31st comes back to it; an edit sets a new rhythm, a snooze none")
+    @Test("a monthly nag of the 31st comes back to it; a moved series has a new rhythm, a snooze sets none")
     func anchor() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -176,10 +177,18 @@ struct CompleteNagTests {
             try await server.call(API.updateNag, NagPath(nagID: nag.id), snooze, as: family.participant)
             nag = try await next()
             #expect(try nag.dueAt == at(5, 31))
-            let edit = NagUpdate(dueAt: try at(5, 20, 18))
-            try await server.call(API.updateNag, NagPath(nagID: nag.id), edit, as: family.guardian)
+            func move(to dueAt: Timestamp, _ scope: MoveScope) async throws {
+                try await server.call(
+                    API.updateNag, NagPath(nagID: nag.id), NagUpdate(dueAt: dueAt, scope: scope), as: family.guardian)
+            }
+            try await move(to: try at(5, 20, 18), .this)
+            server.clock.set(to: try at(5, 20, 18))
             nag = try await next()
-            #expect(try nag.dueAt == at(6, 20, 18))
+            #expect(try nag.dueAt == at(6, 30))
+            try await move(to: try at(6, 20, 18), .series)
+            server.clock.set(to: try at(6, 20, 18))
+            nag = try await next()
+            #expect(try nag.dueAt == at(7, 20, 18))
         }
     }
 

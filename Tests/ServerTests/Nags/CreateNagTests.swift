@@ -205,7 +205,7 @@ struct CreateNagTests {
         try await TestServer.run { server in
             let family = try await server.family()
             try await server.sql("UPDATE policies SET daily_cap = 2 WHERE family_id = \(family.id)")
-            let first = try await server.nag(from: family.guardian, to: family.child, every: .hourly)
+            let first = try await server.nag(from: family.guardian, to: family.child, every: .daily)
             _ = try await server.complete(first.id, as: family.child)
             let second = try await server.nag(from: family.guardian, to: family.child)
             try await server.call(API.withdrawNag, NagPath(nagID: second.id), as: family.guardian)

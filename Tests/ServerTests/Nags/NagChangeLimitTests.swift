@@ -3,6 +3,7 @@ import Domain
 import Postgres
 import SQL
 import Testing
+import TimeZones
 
 @testable import Server
 
@@ -53,21 +54,31 @@ struct NagChangeLimitTests {
         }
     }
 
-    @Test("who completes a series for ever, each nag long before its time, makes no more than a day's number of nags")
+    @Test("who completes the shortest series all day makes no more than a day's number of nags")
     func series() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let first = try await server.nag(from: family.guardian, to: family.child, every: .daily)
-            let single = try await server.nag(from: family.guardian, to: family.child)
+            let zone = try #require(ZoneDatabase.system.zone("America/New_York"))
+            server.clock.set(to: zone.day(containing: server.clock.now()).upperBound)
+            var nags: [NagID] = []
+            for _ in 0..<2 {
+                nags.append(
+                    try await server.nag(
+                        from: family.guardian, to: family.child, due: .minutes(5), every: .every5Minutes
+                    ).id)
+            }
+            let single = try await server.nag(from: family.guardian, to: family.child, due: .hours(20))
             var completed = 0
             let refusal = try await refusal {
-                var nag = first.id
                 while completed <= NagLimit.seriesCompletionsPerDay {
-                    _ = try await server.complete(nag, as: family.child)
-                    completed += 1
-                    nag = try await server.database.rows(
-                        "SELECT id FROM nags WHERE parent_nag_id = \(nag)"
-                    ) { try $0["id"] }[0]
+                    server.clock.advance(by: .minutes(5))
+                    for number in nags.indices {
+                        _ = try await server.complete(nags[number], as: family.child)
+                        completed += 1
+                        nags[number] = try await server.database.rows(
+                            "SELECT id FROM nags WHERE parent_nag_id = \(nags[number])"
+                        ) { try $0["id"] }[0]
+                    }
                 }
             }
             #expect(completed == NagLimit.seriesCompletionsPerDay)

@@ -1,4 +1,5 @@
 import Audit
+import Contract
 import Domain
 import Postgres
 import SQL
@@ -21,25 +22,28 @@ extension Gamification {
     /// has a streak all the same, but gets no points, badges and incentives. A nag scores once; the act MUST require that
     /// nothing has changed since the sums were read.
     func accrual(
-        of outcome: Punctuality, nag: NagID, for user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
+        of outcome: Punctuality, nag: NagResponse, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
     ) async throws -> Accrual? {
+        let user = nag.recipientID
         let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
         guard record.hasConsent else { return nil }
+        let kept = outcome == .missed ? try await daysAfter(nag, in: family, zone: zone, queries) : 0
         let score = Score(
-            outcome, multiplier: record.multiplier, currentStreak: record.streak, givesPoints: record.isEnabled)
+            outcome, multiplier: record.multiplier, currentStreak: record.streak - min(kept, record.streak),
+            givesPoints: record.isEnabled)
         let facts = BadgeFacts(
             completions: record.completions + (outcome == .missed ? 0 : 1),
             streak: max(0, record.streak + score.streakDelta))
         let incentives =
-            outcome == .missed || !record.isEnabled ? [] : incentives(record, facts, nag: nag, for: user, at: now)
+            outcome == .missed || !record.isEnabled ? [] : incentives(record, facts, nag: nag.id, for: user, at: now)
         let given = incentives.filter { $0.terms.approvalMode == .auto }
         var sums = AddedSums(
             points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
         sums.add(given)
         var statements = [
             GamificationStatements.append(
-                score, outcome, services.random.identifier(at: now), nag: nag, for: user, at: now),
+                score, outcome, services.random.identifier(at: now), nag: nag.id, for: user, at: now),
             GamificationStatements.add(sums, for: user),
         ]
         var details: AuditBody = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
@@ -60,6 +64,17 @@ extension Gamification {
             details["badges"] = earned.map(\.rawValue).joined(separator: ",")
         }
         return Accrual(statements: statements, details: details, events: 1 + given.count)
+    }
+
+    /// The completions on time of a series' instances that are due on a later day than a missed nag: they count by that
+    /// day, so the miss does not take them from the streak.
+    private func daysAfter(
+        _ missed: NagResponse, in family: FamilyID, zone: String, _ queries: any Queries
+    ) async throws -> Int {
+        let day = services.zones.zone(zone).day(containing: missed.dueAt)
+        return try await queries.query(
+            GamificationStatements.countInstancesOnTime(of: missed.recipientID, in: family, dueFrom: day.upperBound)
+        ).one()["count"]
     }
 
     /// What the family's active rules do with a completion.

@@ -22,13 +22,32 @@ enum GamificationStatements {
         """
     }
 
-    /// The members who take part, with their points in a period; most points first.
+    /// How long before its due time an instance of a series may be completed at most: a month, and an hour for the
+    /// clocks.
+    private static let longestOpening = Timestamp.Span.hours(31 * 24 + 1)
+
+    /// How many instances of series that are due from a moment on a member has completed on time.
+    static func countInstancesOnTime(of user: UserID, in family: FamilyID, dueFrom start: Timestamp) -> SQL {
+        """
+        SELECT count(*) AS count FROM gamification_events g
+        JOIN nags n ON n.family_id = g.family_id AND n.id = g.nag_id
+        WHERE g.family_id = \(family) AND g.user_id = \(user) AND g.at >= \(start - longestOpening)
+            AND g.event_type = 'nag_completed' AND g.streak_delta = 1
+            AND n.recurrence IS NOT NULL AND n.due_at >= \(start)
+        """
+    }
+
+    /// The members who take part, with their points in a period that has not ended; most points first. Those of a series'
+    /// instance count when it is due.
     static func leaderboard(of family: FamilyID, _ period: Range<Timestamp>) -> SQL {
         """
-        SELECT m.user_id, coalesce(sum(g.delta_points), 0)::bigint AS points
+        SELECT m.user_id, coalesce(sum(g.delta_points) FILTER (
+                   WHERE coalesce(n.due_at, g.at) >= \(period.lowerBound) AND coalesce(n.due_at, g.at) < \(period.upperBound)
+               ), 0)::bigint AS points
         FROM memberships m
         LEFT JOIN gamification_events g ON g.family_id = m.family_id AND g.user_id = m.user_id
-            AND g.at >= \(period.lowerBound) AND g.at < \(period.upperBound)
+            AND g.at >= \(period.lowerBound - longestOpening)
+        LEFT JOIN nags n ON n.family_id = g.family_id AND n.id = g.nag_id AND n.recurrence IS NOT NULL
         WHERE m.family_id = \(family) AND m.status = 'active' AND \(hasConsent) AND \(isEnabled)
         GROUP BY m.user_id ORDER BY points DESC, m.user_id
         """

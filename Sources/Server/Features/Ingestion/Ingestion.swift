@@ -76,8 +76,7 @@ final class Ingestion {
         } catch let refusal as APIError where refusal.isFinal {
             let outcome: InputOutcome = refusal.status == 409 ? .conflict : .refused
             return try await keep(
-                input, item, outcome, InputRefusal(code: refusal.code, message: refusal.message), from: caller,
-                in: family)
+                input, item, outcome, InputRefusal(refusal), from: caller, in: family)
         }
     }
 
@@ -90,7 +89,7 @@ final class Ingestion {
         } catch let refusal as APIError where refusal.isFinal {
             return InputResult(
                 clientID: input.id, outcome: .refused, eventID: nil,
-                error: InputRefusal(code: refusal.code, message: refusal.message))
+                error: InputRefusal(refusal))
         }
     }
 

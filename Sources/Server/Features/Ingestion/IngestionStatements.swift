@@ -8,7 +8,7 @@ enum IngestionStatements {
     /// The results of a member's inputs with those ids.
     static func results(_ ids: [InputID], of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT id, outcome, event_id, code, message, fingerprint, import_id, draft_id FROM inputs
+        SELECT id, outcome, event_id, code, message, reason, opens_at, fingerprint, import_id, draft_id FROM inputs
         WHERE family_id = \(family) AND user_id = \(user) AND id = ANY(\(SQLList(ids)))
         """
     }
@@ -23,10 +23,12 @@ enum IngestionStatements {
     ) -> SQL {
         """
         INSERT INTO inputs (family_id, user_id, id, kind, nag_id, source, confidence, source_context, made_at,
-                            received_at, fingerprint, outcome, event_id, code, message, draft_id)
+                            received_at, fingerprint, outcome, event_id, code, message, reason, opens_at,
+                            draft_id)
         SELECT family_id, \(user), \(input.id), \(kind.rawValue), \(nag), \(input.source), \(input.confidence),
                \(input.context?.rawValue), \(input.madeAt), \(now), \(input.fingerprint), \(outcome.rawValue),
-               \(outcome == .applied ? input.event : nil), \(refusal?.code.rawValue), \(refusal?.message), \(draft)
+               \(outcome == .applied ? input.event : nil), \(refusal?.code.rawValue), \(refusal?.message),
+               \(refusal?.reason), \(refusal?.opensAt), \(draft)
         FROM ledger_stamp
         """
     }

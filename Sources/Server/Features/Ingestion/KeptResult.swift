@@ -23,7 +23,10 @@ struct KeptResult {
             try row["outcome"], try row["code"], try row["message"]
         )
         guard let outcome = InputOutcome(rawValue: outcome) else { throw .unexpectedShape("outcome") }
-        let refusal = code.flatMap(ErrorCode.init).map { InputRefusal(code: $0, message: message ?? "") }
+        let (reason, opensAt): (String?, Timestamp?) = (try row["reason"], try row["opens_at"])
+        let refusal = code.flatMap(ErrorCode.init).map {
+            InputRefusal(code: $0, message: message ?? "", reason: reason, opensAt: opensAt)
+        }
         result = InputResult(
             clientID: id, outcome: outcome, eventID: try row["event_id"], draftID: draft, error: refusal)
         imported = nil

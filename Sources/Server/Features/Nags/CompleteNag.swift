@@ -24,6 +24,7 @@ extension Nags {
                 throw APIError(.conflict, .nagNotOpen)
             case .open: break
             }
+            if let opensAt = view.nag.opensAt, call.now < opensAt { throw notYet(opensAt, in: view.timeZone) }
             return try await complete(view, note: note, at: call.now, as: input, queries)
         }
     }
@@ -81,64 +82,6 @@ extension Nags {
     ) async throws -> Accrual? {
         guard let family = record.nag.familyID else { return nil }
         return try await gamification.accrual(
-            of: outcome, nag: record.nag.id, for: record.nag.recipientID, in: family, zone: record.timeZone, at: now,
-            queries)
-    }
-}
-
-/// The next nag of a series, as parts of an act.
-struct Successor {
-    let id: NagID
-    let dueAt: Timestamp
-    let statements: [SQL]
-
-    /// For the audit log.
-    var details: AuditBody { ["next_nag": id.description, "next_due_at": dueAt.rfc3339] }
-}
-
-extension Nags {
-    /// The next nag of the series; nil when there is no series, when it has a next nag already, and when its two people
-    /// may no longer nag each other, which ends it.
-    /// - Parameter isStillOpen: whether the nag stays open beside its successor. Then there is none while the nag before
-    ///   it is open too: a series has at most one overdue open nag, and one that is not due yet.
-    func successor(
-        of record: NagRecord, isStillOpen: Bool = false, at now: Timestamp, _ queries: any Queries
-    ) async throws -> Successor? {
-        guard let recurrence = record.nag.recurrence else { return nil }
-        let zone = services.zones.zone(record.timeZone)
-        let anchor = RecurrenceAnchor(firstDue: record.seriesDueAt ?? record.nag.dueAt, in: zone)
-        guard let dueAt = recurrence.nextDue(after: record.nag.dueAt, now: now, anchor: anchor, in: zone) else {
-            return nil
-        }
-        let denial: Denial?
-        let row: Row
-        if let connection = record.nag.connectionID {
-            let rows = try await queries.query(NagStatements.series(after: record.nag.id, over: connection))
-            guard let found = rows.first else { return nil }
-            (row, denial) = (found, try Self.denialOfConnectionNag(found))
-        } else {
-            row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
-            denial = try Self.denialOfNag(row)
-        }
-        if isStillOpen, try row["is_parent_open"] { return nil }
-        guard try !row["has_successor"], denial == nil else { return nil }
-        var next = record.nag
-        next.id = services.random.identifier(at: now)
-        next.dueAt = dueAt
-        // A picture is one nag's: in a series without end it would never be deleted.
-        next.attachmentURLs = []
-        var payload = next.created
-        payload["parent_nag_id"] = record.nag.id.description
-        return Successor(
-            id: next.id, dueAt: dueAt,
-            statements: [
-                NagStatements.insertSuccessor(
-                    next.id, of: record.nag.id, dueAt: dueAt,
-                    nextStep: services.escalationPlan.earliestStep(after: .initial, dueAt: dueAt, committedAt: nil),
-                    at: now),
-                NagStatements.append(
-                    .created, services.random.identifier(at: now), to: next.id, from: next.creatorID,
-                    for: next.recipientID, by: SystemActor.scheduler, at: now, payload, source: .system),
-            ])
+            of: outcome, nag: record.nag, in: family, zone: record.timeZone, at: now, queries)
     }
 }

@@ -43,9 +43,8 @@ extension Nags {
         if account.connectableAddress == nil { return try refuse(.adultsOnly) }
         if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
         // The recipient's day, which the creator cannot move.
-        let today = countedDay(
-            in: try row["time_zone"] ?? Preferences.standardTimeZone, changedAt: try row["time_zone_changed_at"],
-            at: caller.now)
+        let zone: String = try row["time_zone"] ?? Preferences.standardTimeZone
+        let today = countedDay(in: zone, changedAt: try row["time_zone_changed_at"], at: caller.now)
         let sent = try await queries.query(
             NagStatements.countSent(by: account.id, over: connection, day: today)
         ).one()
@@ -56,9 +55,10 @@ extension Nags {
             throw APIError(.validationFailed, "A connection has no policies.", field: "policy_id")
         }
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
-        let nag = NagResponse(
+        var nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: nil, by: account.id, account.displayName,
             recipientName: try row["display_name"], from: input.source, at: caller.now)
+        nag.opensAt = opening(of: nag, after: nil, in: zone)
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: seq), by: account.pseudonym,

@@ -73,9 +73,10 @@ extension Nags {
             throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")
         }
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
-        let nag = NagResponse(
+        var nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
             member.displayName, recipientName: try row["display_name"], from: input.source, at: caller.now)
+        nag.opensAt = opening(of: nag, after: nil, in: member.timeZone)
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,

@@ -38,16 +38,31 @@ extension NagStatements {
         """
     }
 
+    /// The due time of the instance before a nag of a series, as it is and as the series gave it; and the next instance,
+    /// if it is open.
+    static func neighbours(of nag: NagID, in ledger: FamilyID) -> SQL {
+        """
+        SELECT p.due_at AS previous_due_at, coalesce(p.slot_due_at, p.due_at) AS previous_slot,
+               s.id IS NOT NULL AS has_next, CASE WHEN s.status = 'open' THEN s.id END AS next_id,
+               s.due_at AS next_due_at
+        FROM nags n
+        LEFT JOIN nags p ON p.family_id = n.family_id AND p.id = n.parent_nag_id
+        LEFT JOIN nags s ON s.family_id = n.family_id AND s.parent_nag_id = n.id
+        WHERE n.family_id = \(ledger) AND n.id = \(nag)
+        """
+    }
+
     /// Parts of an act: continue a series.
     static func insertSuccessor(
-        _ successor: NagID, of nag: NagID, dueAt: Timestamp, nextStep: Timestamp, at now: Timestamp
+        _ successor: NagID, of nag: NagID, dueAt: Timestamp, opensAt: Timestamp?, nextStep: Timestamp,
+        at now: Timestamp
     ) -> SQL {
         """
         INSERT INTO nags (family_id, connection_id, id, creator_id, recipient_id, due_at, category, done_definition,
-                          description, strategy_template, policy_id, recurrence, parent_nag_id, series_due_at, status,
-                          created_at, cycle_started_at, next_step_at, source, sync_seq, sync_ts)
+                          description, strategy_template, policy_id, recurrence, parent_nag_id, series_due_at, slot_due_at,
+                          opens_at, status, created_at, cycle_started_at, next_step_at, source, sync_seq, sync_ts)
         SELECT n.family_id, n.connection_id, \(successor), n.creator_id, n.recipient_id, \(dueAt), n.category, n.done_definition,
-               n.description, n.strategy_template, n.policy_id, n.recurrence, n.id, n.series_due_at, 'open', \(now),
+               n.description, n.strategy_template, n.policy_id, n.recurrence, n.id, n.series_due_at, \(dueAt), \(opensAt), 'open', \(now),
                \(now), \(nextStep), \(StoredSource.system), ledger_stamp.seq, ledger_stamp.ts
         FROM ledger_stamp JOIN nags n ON n.family_id = ledger_stamp.family_id AND n.id = \(nag)
         """

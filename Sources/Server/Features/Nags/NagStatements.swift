@@ -11,7 +11,7 @@ enum NagStatements {
         n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name, re.display_name, n.due_at, n.category,
         n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
         n.completed_at, n.committed_at, n.recipient_dismissed_at, n.connection_id,
-        \(AttachmentStatements.ofNag) AS attachments, n.source
+        \(AttachmentStatements.ofNag) AS attachments, n.source, n.opens_at
         """
 
     private static let names: SQL = """
@@ -37,7 +37,7 @@ enum NagStatements {
     /// The columns that `NagRecord(_:)` reads, from `n` with `recordJoins`.
     static func record(in settingsFamily: SQL) -> SQL {
         """
-        \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
+        \(columns), n.series_due_at, n.slot_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
         f.time_zone_changed_at, \(settingsFamily) AS settings_family
         """
     }
@@ -122,11 +122,11 @@ enum NagStatements {
     static func insert(_ nag: NagResponse, policy: PolicyID?, nextStep: Timestamp, source: StoredSource) -> SQL {
         """
         INSERT INTO nags (family_id, connection_id, id, creator_id, recipient_id, due_at, category, done_definition,
-                          description, strategy_template, policy_id, recurrence, series_due_at, status, created_at,
+                          description, strategy_template, policy_id, recurrence, series_due_at, slot_due_at, opens_at, status, created_at,
                           cycle_started_at, next_step_at, has_attachments, source, sync_seq, sync_ts)
         SELECT family_id, \(nag.connectionID), \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
                \(nag.doneDefinition), \(nag.description), \(nag.strategyTemplate), \(policy), \(nag.recurrence),
-               \(nag.recurrence.map { _ in nag.dueAt }), 'open', \(nag.createdAt), \(nag.createdAt), \(nextStep),
+               \(nag.recurrence.map { _ in nag.dueAt }), \(nag.recurrence.map { _ in nag.dueAt }), \(nag.opensAt), 'open', \(nag.createdAt), \(nag.createdAt), \(nextStep),
                \(!nag.attachmentURLs.isEmpty), \(source), seq, ts
         FROM ledger_stamp
         """
@@ -148,24 +148,38 @@ enum NagStatements {
         """
     }
 
-    /// An edit. A moved due time begins a new due cycle, whose escalation begins again, and in a series a new rhythm.
-    /// - Parameter nextStep: when the scheduler reads the nag next; nil keeps the present time.
-    static func edit(_ nag: NagResponse, movesDueTime: Bool, nextStep: Timestamp?, at now: Timestamp) -> SQL {
+    /// An edit. A moved due time begins a new due cycle, whose escalation begins again.
+    /// - Parameters:
+    ///   - movesSeries: whether the due time is the new pattern of the nag's series.
+    ///   - nextStep: when the scheduler reads the nag next; nil keeps the present time.
+    static func edit(
+        _ nag: NagResponse, movesDueTime: Bool, movesSeries: Bool, nextStep: Timestamp?, at now: Timestamp
+    ) -> SQL {
         update(
             nag.id,
             """
-            due_at = \(nag.dueAt), category = \(nag.category), done_definition = \(nag.doneDefinition),
+            due_at = \(nag.dueAt), opens_at = \(nag.opensAt), category = \(nag.category), done_definition = \(nag.doneDefinition),
             description = \(nag.description),
             committed_at = \(nag.committedAt), next_step_at = coalesce(\(nextStep), next_step_at),
             phase = CASE WHEN \(movesDueTime) THEN 0 ELSE phase END,
             phase_since = CASE WHEN \(movesDueTime) THEN NULL ELSE phase_since END,
             cycle_started_at = CASE WHEN \(movesDueTime) THEN \(now) ELSE cycle_started_at END,
-            series_due_at = CASE WHEN \(movesDueTime) AND recurrence IS NOT NULL THEN \(nag.dueAt) ELSE series_due_at END
+            series_due_at = CASE WHEN \(movesSeries) THEN \(nag.dueAt) ELSE series_due_at END,
+            slot_due_at = CASE WHEN \(movesSeries) THEN \(nag.dueAt) ELSE coalesce(slot_due_at, nags.due_at) END
             """)
     }
 
-    static func snooze(_ nag: NagID, to dueAt: Timestamp, nextStep: Timestamp) -> SQL {
-        update(nag, "due_at = \(dueAt), next_step_at = \(nextStep)")
+    static func snooze(_ nag: NagResponse, nextStep: Timestamp) -> SQL {
+        update(
+            nag.id,
+            """
+            due_at = \(nag.dueAt), opens_at = \(nag.opensAt), next_step_at = \(nextStep),
+            slot_due_at = coalesce(slot_due_at, nags.due_at)
+            """)
+    }
+
+    static func setOpening(of nag: NagID, to opensAt: Timestamp?) -> SQL {
+        update(nag, "opens_at = \(opensAt)")
     }
 
     static func dismiss(_ nag: NagID, at moment: Timestamp?) -> SQL {

@@ -18,8 +18,10 @@ struct NagRecord {
     let timeZoneChangedAt: Timestamp?
     /// The family's sequence number at that moment.
     let seq: Int64
-    /// The first due time of the nag's series.
+    /// The due time that the pattern of the nag's series began with.
     let seriesDueAt: Timestamp?
+    /// The due time that the series gave the nag: it may have been moved since.
+    let slotDueAt: Timestamp
     /// The last phase that its escalation has reached.
     let phase: EscalationPhase
 
@@ -34,6 +36,7 @@ struct NagRecord {
         timeZoneChangedAt = try row["time_zone_changed_at"]
         seq = try row["seq"]
         seriesDueAt = try row["series_due_at"]
+        slotDueAt = try row["slot_due_at"] ?? nag.dueAt
         guard let phase = EscalationPhase(number: try row["phase"]) else { throw .unexpectedShape("phase") }
         self.phase = phase
     }
@@ -153,5 +156,6 @@ extension NagResponse {
             recipientDismissedAt: row.optionalTimestamp(17),
             attachmentURLs: try AttachmentStatements.urls(row.text(19)),
             source: try word(20))
+        opensAt = row.optionalTimestamp(21)
     }
 }

@@ -28,6 +28,7 @@ extension Nags {
         if let (act, denial) = Self.denial(of: changes, view.part) { return view.refuse(act, denial) }
         guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
         if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
+            if changes.scope == .series { return view.refuse(.edit, .creatorOrGuardianOnly) }
             return try await snooze(view, to: dueAt, as: input, at: now, queries)
         }
         if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
@@ -67,13 +68,22 @@ extension Nags {
         if let promise = nag.committedAt, promise != view.nag.committedAt, promise <= now {
             throw APIError(.validationFailed, "The promised time must lie in the future.", field: "committed_at")
         }
-        guard nag != view.nag else { return .answer(nag) }
-        let edited = nag.edits(since: view.nag)
+        let movesSeries = changes.scope == .series
+        if movesSeries, changes.dueAt == nil || nag.recurrence == nil {
+            throw APIError(
+                .validationFailed, "Only a due time of a nag that repeats can be moved for the whole series.",
+                field: "scope")
+        }
+        guard nag != view.nag || (movesSeries && nag.dueAt != view.slotDueAt) else { return .answer(nag) }
+        var edited = nag.edits(since: view.nag)
+        if movesSeries { edited["scope"] = MoveScope.series.rawValue }
         let isPromise = nag.committedAt != view.nag.committedAt
         if let denial = try await denialOfChange(by: view, at: now, queries) {
             return view.refuse(edited.isEmpty ? .commit : .edit, denial, .policyForbidden)
         }
         let movesDueTime = nag.dueAt != view.nag.dueAt
+        let moved = try await moved(view, to: nag.dueAt, changes.scope, queries)
+        nag.opensAt = moved.opensAt
         let nextStep =
             movesDueTime || isPromise
             ? services.escalationPlan.earliestStep(
@@ -86,14 +96,20 @@ extension Nags {
                     .committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:],
                     from: input))
         }
-        var statements = [NagStatements.edit(nag, movesDueTime: movesDueTime, nextStep: nextStep, at: now)] + events
+        var statements =
+            [
+                NagStatements.edit(
+                    nag, movesDueTime: movesDueTime, movesSeries: movesSeries, nextStep: nextStep, at: now)
+            ] + events + moved.statements
         if isPromise { statements.append(input.root(.promise, by: view.userID, on: nag.id, at: now)) }
         var details = AuditBody(edited)
         details.merge(input.auditDetails)
+        details.merge(moved.details)
         if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
         return .perform(
             view.act(
-                edited.isEmpty ? .nagCommitted : .nagUpdated, details: details, stampedRows: events.count,
+                edited.isEmpty ? .nagCommitted : .nagUpdated, details: details,
+                stampedRows: max(events.count, moved.stampedRows),
                 statements: statements),
             nag)
     }
@@ -127,20 +143,23 @@ extension Nags {
         }
         var nag = view.nag
         nag.dueAt = dueAt
+        let moved = try await moved(view, to: dueAt, .this, queries)
+        // Who postpones may still do it earlier: the instance opens no later than before.
         let change = ["from": view.nag.dueAt.rfc3339, "due_at": dueAt.rfc3339]
         var details = AuditBody(change)
         details.merge(input.auditDetails)
+        details.merge(moved.details)
         return .perform(
             view.act(
-                .nagSnoozed, details: details,
+                .nagSnoozed, details: details, stampedRows: moved.stampedRows,
                 statements: [
                     NagStatements.snooze(
-                        nag.id, to: dueAt,
+                        nag,
                         nextStep: services.escalationPlan.earliestStep(
                             after: view.phase, dueAt: dueAt, committedAt: nag.committedAt)),
                     event(.snoozed, view, at: now, change, from: input),
                     input.root(.snooze, by: view.userID, on: nag.id, at: now),
-                ]),
+                ] + moved.statements),
             nag)
     }
 }

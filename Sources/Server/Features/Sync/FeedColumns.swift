@@ -9,14 +9,14 @@ enum FeedPart: Int {
     case gate, nags, nagEvents, mediation, points, connections, facts
 }
 
-/// The columns of the feed's statement, the same twelve for every part, grouped by type. A part uses the first ones of
+/// The columns of the feed's statement, the same thirteen for every part, grouped by type. A part uses the first ones of
 /// each type; the rest are null.
 enum FeedColumns {
     static let part = 0
     static let stamp = 1
     static let ids = 2..<5
-    static let moments = 5..<8
-    static let texts = 8..<12
+    static let moments = 5..<9
+    static let texts = 9..<13
 
     /// The select list of a part.
     /// - Parameter stamp: the column that orders the part's rows.

@@ -24,6 +24,7 @@ enum FeedEntities {
         members.text("status", "n.status")
         members.moment("created_at")
         members.moment("committed_at")
+        members.moment("opens_at")
     }
 
     /// Missed nags carry their recipient: a device counts misses by person, also of nags that left the feed earlier.

@@ -1,0 +1,133 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+import TimeZones
+
+extension Nags {
+    /// When an instance of a series can be completed first; nil for a nag that comes once.
+    /// - Parameter previous: the due time of the instance before it; nil for the first one.
+    func opening(of nag: NagResponse, after previous: Timestamp?, in zone: String) -> Timestamp? {
+        nag.recurrence?.opening(of: nag.dueAt, after: previous, in: services.zones.zone(zone))
+    }
+
+    /// The refusal of a completion before the opening.
+    func notYet(_ opensAt: Timestamp, in zone: String) -> APIError {
+        let (date, time) = services.zones.zone(zone).local(opensAt)
+        var error = APIError(
+            .conflict,
+            "It is too early for this one. It can be completed from \(time.description.prefix(5)) on \(date) (\(zone)).",
+            reason: ErrorReason.notYet)
+        error.opensAt = opensAt
+        return error
+    }
+
+    /// What a moved due time changes about the series of an instance, as parts of an act.
+    struct MovedInstance {
+        /// When the instance itself opens now.
+        var opensAt: Timestamp?
+        /// The opening of the next instance, where there is an open one.
+        var statements: [SQL] = []
+        var details: AuditBody = [:]
+
+        /// The nags that the act stamps, with the instance itself.
+        var stampedRows: Int { 1 + statements.count }
+    }
+
+    /// Decides about moving an instance of a series, or a nag that comes once.
+    /// - Throws: 422 for an instance that would come too close to the one before it; 409 for a pattern that the next
+    ///   instance has taken over.
+    func moved(
+        _ view: NagView, to dueAt: Timestamp, _ scope: MoveScope, _ queries: any Queries
+    ) async throws -> MovedInstance {
+        guard let recurrence = view.nag.recurrence, scope == .series || dueAt != view.nag.dueAt else {
+            return MovedInstance(opensAt: view.nag.opensAt)
+        }
+        let row = try await queries.query(NagStatements.neighbours(of: view.nag.id, in: view.familyID)).one()
+        if dueAt < view.nag.dueAt, let slot: Timestamp = try row["previous_slot"],
+            dueAt < recurrence.earliestMove(after: slot)
+        {
+            throw APIError(
+                .validationFailed, "This is too close to the one before it in the series: give a later time.",
+                field: "due_at")
+        }
+        let nextID: NagID? = try row["next_id"]
+        if scope == .series, try row["has_next"] {
+            throw APIError(
+                .conflict, "The next one of this series is there already. Move the series with that one.",
+                reason: ErrorReason.hasNextInstance)
+        }
+        var nag = view.nag
+        nag.dueAt = dueAt
+        var moved = MovedInstance(
+            opensAt: opening(of: nag, after: try row["previous_due_at"], in: view.timeZone))
+        if let nextID, let nextDueAt: Timestamp = try row["next_due_at"] {
+            var next = view.nag
+            next.dueAt = nextDueAt
+            moved.statements = [
+                NagStatements.setOpening(of: nextID, to: opening(of: next, after: dueAt, in: view.timeZone))
+            ]
+            moved.details = ["following_nag": nextID.description]
+        }
+        return moved
+    }
+}
+
+/// The next nag of a series, as parts of an act.
+struct Successor {
+    let id: NagID
+    let dueAt: Timestamp
+    let statements: [SQL]
+
+    /// For the audit log.
+    var details: AuditBody { ["next_nag": id.description, "next_due_at": dueAt.rfc3339] }
+}
+
+extension Nags {
+    /// The next nag of the series; nil when there is no series, when it has a next nag already, and when its two people
+    /// may no longer nag each other, which ends it.
+    /// - Parameter isStillOpen: whether the nag stays open beside its successor. Then there is none while the nag before
+    ///   it is open too: a series has at most one overdue open nag, and one that is not due yet.
+    func successor(
+        of record: NagRecord, isStillOpen: Bool = false, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Successor? {
+        guard let recurrence = record.nag.recurrence else { return nil }
+        let zone = services.zones.zone(record.timeZone)
+        let anchor = RecurrenceAnchor(firstDue: record.seriesDueAt ?? record.nag.dueAt, in: zone)
+        guard let dueAt = recurrence.nextDue(after: record.slotDueAt, now: now, anchor: anchor, in: zone) else {
+            return nil
+        }
+        let denial: Denial?
+        let row: Row
+        if let connection = record.nag.connectionID {
+            let rows = try await queries.query(NagStatements.series(after: record.nag.id, over: connection))
+            guard let found = rows.first else { return nil }
+            (row, denial) = (found, try Self.denialOfConnectionNag(found))
+        } else {
+            row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
+            denial = try Self.denialOfNag(row)
+        }
+        if isStillOpen, try row["is_parent_open"] { return nil }
+        guard try !row["has_successor"], denial == nil else { return nil }
+        var next = record.nag
+        next.id = services.random.identifier(at: now)
+        next.dueAt = dueAt
+        next.opensAt = opening(of: next, after: record.nag.dueAt, in: record.timeZone)
+        // A picture is one nag's: in a series without end it would never be deleted.
+        next.attachmentURLs = []
+        var payload = next.created
+        payload["parent_nag_id"] = record.nag.id.description
+        return Successor(
+            id: next.id, dueAt: dueAt,
+            statements: [
+                NagStatements.insertSuccessor(
+                    next.id, of: record.nag.id, dueAt: dueAt, opensAt: next.opensAt,
+                    nextStep: services.escalationPlan.earliestStep(after: .initial, dueAt: dueAt, committedAt: nil),
+                    at: now),
+                NagStatements.append(
+                    .created, services.random.identifier(at: now), to: next.id, from: next.creatorID,
+                    for: next.recipientID, by: SystemActor.scheduler, at: now, payload, source: .system),
+            ])
+    }
+}
