@@ -97,6 +97,22 @@ struct NeverClock: DeviceClock {
     }
 }
 
+/// A clock that goes on when somebody waits, for as long as the limit at most; longer waits end when they are cancelled.
+final class ImpatientClock: DeviceClock {
+    private let limit: Timestamp.Span
+    private let clock = WaitingClock()
+    var waits: [Timestamp.Span] { clock.waits }
+
+    init(limit: Timestamp.Span) { self.limit = limit }
+
+    func now() -> Timestamp { clock.now() }
+
+    func sleep(for span: Timestamp.Span) async throws {
+        if span > limit { try await NeverClock().sleep(for: span) }
+        try await clock.sleep(for: span)
+    }
+}
+
 /// Tells of changes when the test says so.
 final class ScriptedChanges: ChangeSource {
     private let stream = AsyncStream.makeStream(of: Void.self)

@@ -178,7 +178,7 @@ struct SyncTests {
         }
     }
 
-    @Test("watching with a source of changes: a round for each change, and none by time while it listens")
+    @Test("watching with a source of changes: a round for each change, without waiting for a time")
     func changes() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -202,6 +202,34 @@ struct SyncTests {
                 }
             }
             #expect(rounds == 4 && changes.families == [homeFamily])
+        }
+    }
+
+    @Test("while the server tells of changes and nothing happens, a round comes at least every five minutes")
+    func quiet() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
+            struct Enough: Error {}
+            let source = ScriptedSource { _, number in
+                if number == 5 { throw Enough() }
+                return page(cursor: "\(number)")
+            }
+            // Polling would wait for an hour: those waits end only with the opening of the socket.
+            let clock = ImpatientClock(limit: .minutes(5))
+            let service = SyncService(cache: cache, outbox: nil, source: source, now: clock.now)
+            var synced: [Timestamp] = []
+            await #expect(throws: Enough.self) {
+                try await service.watch(
+                    homeFamily, changes: ScriptedChanges(), schedule: SyncSchedule(interval: .minutes(60)),
+                    clock: clock, random: { 0.5 }, isTransient: { _ in nil }
+                ) { _ in
+                    if let last = try? cache.cachedFamily(homeFamily)?.syncedAt { synced.append(last) }
+                }
+            }
+            #expect(!clock.waits.isEmpty && clock.waits.allSatisfy { $0 == .seconds(270) })
+            let (first, last) = (try #require(synced.first), try #require(synced.last))
+            #expect(synced.count == 4 && last - first >= .seconds(540))
+            #expect(SyncSchedule.waitWhileListening(random: 0.999) <= .minutes(5))
         }
     }
 

@@ -18,6 +18,15 @@ public struct SyncSchedule: Hashable, Sendable {
 
     public static let firstBackOff = Timestamp.Span.seconds(1)
 
+    /// The longest wait while changes are told as they happen: a round comes at least that often.
+    public static let longestWaitWhileListening = Timestamp.Span.minutes(5)
+
+    /// The wait before the next round while changes are told: up to a fifth shorter than the longest, at random.
+    /// - Parameter random: in 0..<1.
+    public static func waitWhileListening(random: Double) -> Timestamp.Span {
+        longestWaitWhileListening.scaled(by: 0.8 + 0.2 * random)
+    }
+
     public init(interval: Timestamp.Span = .minutes(5), ceiling: Timestamp.Span = .minutes(5)) {
         self.interval = interval
         self.ceiling = ceiling

@@ -4,8 +4,9 @@ import Synchronization
 extension SyncService {
     /// Syncs again and again until the task is cancelled, or until a round fails with an error that is not transient.
     ///
-    /// With a source of changes a round follows each change at once, and the schedule's interval counts only while the
-    /// source does not listen. The source is asked again after waits that grow.
+    /// With a source of changes a round follows each change at once. While the source listens, the schedule's interval is
+    /// `waitWhileListening`: so a family in which nothing happens does not look like one that is not synced. The source is
+    /// asked again after waits that grow.
     /// - Parameters:
     ///   - changes: nil to poll only.
     ///   - random: in 0..<1, new for each wait.
@@ -32,7 +33,10 @@ extension SyncService {
                 try await clock.sleep(for: schedule.wait(after: .failed(retryAfter: seconds), random: random()))
                 continue
             }
-            try await signal.wait(atMost: schedule.wait(after: .done, random: random()), clock)
+            let chance = random()
+            try await signal.wait(
+                atMost: schedule.wait(after: .done, random: chance),
+                whileListening: SyncSchedule.waitWhileListening(random: chance), clock)
         }
     }
 
@@ -81,28 +85,27 @@ private final class ChangeSignal: Sendable {
         return before
     }
 
-    /// Waits for a change; while nobody listens, not longer than the span.
+    /// Waits for a change, but not longer than the span, or than the other one while somebody listens.
     /// - Throws: `CancellationError`.
-    func wait(atMost span: Timestamp.Span, _ clock: any DeviceClock) async throws {
+    func wait(
+        atMost span: Timestamp.Span, whileListening listeningSpan: Timestamp.Span, _ clock: any DeviceClock
+    ) async throws {
         while true {
             let (hasChanged, isListening) = state.withLock { state in
                 defer { state.hasChanged = false }
                 return (state.hasChanged, state.isListening)
             }
             if hasChanged { return }
-            let timer =
-                isListening
-                ? nil
-                : Task {
-                    try await clock.sleep(for: span)
-                    setChanged()
-                }
+            let timer = Task {
+                try await clock.sleep(for: isListening ? listeningSpan : span)
+                setChanged()
+            }
             await withTaskCancellationHandler {
                 for await _ in wakes.stream { return }
             } onCancel: {
-                timer?.cancel()
+                timer.cancel()
             }
-            timer?.cancel()
+            timer.cancel()
             try Task.checkCancellation()
         }
     }

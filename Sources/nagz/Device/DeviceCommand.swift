@@ -37,8 +37,8 @@ enum DeviceCommand {
           --home FOLDER   where session, cache and outbox are kept; else NAGZ_DEVICE_HOME, XDG_DATA_HOME/nagz,
                           or ~/.local/share/nagz
           --log-key KEY   pins a key of the server's audit log; else the first one that the server shows is trusted
-          --watch         syncs at once when the server tells of a change; where it cannot be asked to tell, about every
-                          5 minutes or as --every says
+          --watch         syncs at once when the server tells of a change, and at least every 5 minutes; where it cannot
+                          be asked to tell, about every 5 minutes or as --every says
           --mode          how to page: by cursor, or by timestamps as older clients do
           --all           closed nags too
           --errors        only questions to the AI that the server refused
