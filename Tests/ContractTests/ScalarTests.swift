@@ -35,11 +35,12 @@ struct ScalarTests {
         arguments: [
             ("2015-03-01T00:00:00Z", 2015, 3, 1), ("2015-03-01T00:30:00+09:00", 2015, 3, 1),
             ("2015-03-01T23:30:00.000-05:00", 2015, 3, 1), ("2000-02-29T12:00:00.5Z", 2000, 2, 29),
+            ("2015-03-01", 2015, 3, 1), ("1900-01-01", 1900, 1, 1),
         ])
     func birthdays(text: String, year: Int, month: Int, day: Int) throws {
         let birthday = try DateOfBirth(wireText: text)
         #expect(birthday.date == CivilDate(year: year, month: month, day: day))
-        #expect(try DateOfBirth(wireText: birthday.wireText) == birthday)
+        #expect(birthday.wireText == String(text.prefix(10)))
     }
 
     @Test(

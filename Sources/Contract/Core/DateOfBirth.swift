@@ -1,23 +1,32 @@
 import Domain
 
-/// A date of birth, encoded as a date-time. Only the date part is used, because age does not depend on a zone.
+/// A date of birth, as `YYYY-MM-DD`. Of a date-time, which both public clients send, the date counts as it is written: in
+/// its own zone, not in UTC.
 public struct DateOfBirth: Hashable, Sendable, WireText {
     public let date: CivilDate
 
     public init(_ date: CivilDate) { self.date = date }
 
     public init(wireText text: String) throws(InvalidInput) {
-        _ = try Timestamp(wireText: text)
-        // A valid date-time begins with `YYYY-MM-DD`.
-        let parts = text.utf8.prefix(10).split(separator: UInt8(ascii: "-")).map { part in
-            part.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
+        guard let date = CivilDate(datePartOf: text), text.utf8.count == 10 || Timestamp(rfc3339: text) != nil else {
+            throw InvalidInput("must be a date such as 2014-05-06")
         }
-        guard parts.count == 3, let date = CivilDate(year: parts[0], month: parts[1], day: parts[2]) else {
-            throw InvalidInput("must be a date-time")
-        }
+        guard date.year >= Self.earliestYear else { throw InvalidInput("must not be before \(Self.earliestYear)") }
         self.date = date
     }
 
-    /// Midnight of the date in UTC.
-    public var wireText: String { Timestamp(seconds: date.daysSinceEpoch * 86_400).rfc3339 }
+    /// Nobody who is alive was born earlier.
+    private static let earliestYear = 1900
+
+    public var wireText: String { date.description }
+
+    /// The date, unless it lies in the future wherever on earth the person is.
+    /// - Throws: 422.
+    public func past(at now: Timestamp) throws(APIError) -> CivilDate {
+        let latest = UniversalTime().local(now + .hours(14)).date
+        guard date <= latest else {
+            throw APIError(.validationFailed, "A date of birth cannot lie in the future.", field: "date_of_birth")
+        }
+        return date
+    }
 }

@@ -99,6 +99,28 @@ struct SignUpTests {
     }
 
     @Test(
+        "a date of birth is a date that may have been, on the day as it is written",
+        arguments: [
+            ("2013-03-11", 201, "2013-03-11"), ("2013-03-11T00:00:00+13:00", 201, "2013-03-11"),
+            ("2013-03-10T23:59:59-11:00", 201, "2013-03-10"), ("0001-01-01", 422, nil),
+            ("1899-12-31T00:00:00Z", 422, nil), ("2026-03-13", 422, nil), ("9999-12-31T00:00:00Z", 422, nil),
+            ("2013-02-29", 422, nil), ("2013-03-11T00:00:00", 422, nil),
+        ])
+    func birth(text: String, status: Int, stored: String?) async throws {
+        try await TestServer.run { server in
+            let reply = try await server.call(
+                "POST", "/api/v1/auth/signup",
+                body: [
+                    "email": "kid@example.org", "password": "correct horse", "date_of_birth": .string(text),
+                ])
+            #expect(reply.status == status, "\(reply.text)")
+            if status == 422 { #expect(reply.json?["error"]?["details"]?["field"] == "date_of_birth") }
+            let rows = try await server.rows("SELECT date_of_birth FROM users WHERE email = 'kid@example.org'")
+            #expect(rows.map { $0["date_of_birth"]?.stringValue } == stored.map { [$0] } ?? [])
+        }
+    }
+
+    @Test(
         "what cannot be an account is refused by field",
         arguments: [
             ("email", "nobody", "correct horse"), ("password", "nell@example.org", "short"),

@@ -12,6 +12,7 @@ extension Accounts {
     /// what its guardians may do; and no account becomes one of somebody under 13, which only a guardian makes.
     func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
         let body = call.body
+        let given = try body.dateOfBirth?.past(at: call.now)
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
@@ -21,7 +22,7 @@ extension Accounts {
                 id: caller.userID, email: account.email, displayName: account.displayName, status: try row["status"],
                 createdAt: try row["created_at"])
             let hasBirth: Bool = try row["has_date_of_birth"]
-            let birth = hasBirth ? nil : body.dateOfBirth?.date
+            let birth = hasBirth ? nil : given
             if account.email == nil, body.email != nil || birth != nil {
                 throw APIError(.policyForbidden, "A guardian looks after this account's address and day of birth.")
             }

@@ -52,7 +52,7 @@ enum AccountStatements {
     static func fill(_ user: UserID, name: String?, dateOfBirth: CivilDate?) -> SQL {
         """
         UPDATE users SET display_name = coalesce(display_name, \(name)),
-            date_of_birth = coalesce(date_of_birth, \(dateOfBirth.map(text))::date)
+            date_of_birth = coalesce(date_of_birth, \(dateOfBirth?.description)::date)
         FROM ledger_stamp WHERE users.id = \(user)
         """
     }
@@ -66,7 +66,7 @@ enum AccountStatements {
         INSERT INTO users (id, email, display_name, password_hash, date_of_birth, status, pseudonym, created_at,
                            made_in_family)
         SELECT \(person.id), \(person.email), \(person.displayName), \(passwordHash),
-               \(dateOfBirth.map(text))::date, \(person.status), \(person.pseudonym), \(person.createdAt),
+               \(dateOfBirth?.description)::date, \(person.status), \(person.pseudonym), \(person.createdAt),
                \(family)
         FROM ledger_stamp
         """
@@ -126,9 +126,5 @@ enum AccountStatements {
             date_of_birth = NULL, deleted_at = coalesce(deleted_at, \(now))
         FROM ledger_stamp WHERE users.id = \(user)
         """
-    }
-
-    private static func text(_ date: CivilDate) -> String {
-        String(Timestamp(seconds: date.daysSinceEpoch * 86_400).rfc3339.prefix(10))
     }
 }

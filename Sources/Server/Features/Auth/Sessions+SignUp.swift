@@ -16,12 +16,13 @@ extension Sessions {
     package func signUp(_ call: Call<NoParameters, SignupRequest>, id: UserID) async throws -> AuthResponse {
         let (now, body) = (call.now, call.body)
         let email = body.email.wireText
+        let birth = try body.dateOfBirth?.past(at: now)
         let taken = APIError(.conflict, "This email address has an account already.", field: "email")
         guard try await services.database.query(AccountStatements.isTaken(email)).isEmpty else { throw taken }
         let hash = try await services.hashing.hash(body.password.wireText, .signUp, for: call.context.remote)
 
         let today = UniversalTime().local(now).date
-        let isTooYoung = body.dateOfBirth?.date.isUnder13(on: today) ?? false
+        let isTooYoung = birth?.isUnder13(on: today) ?? false
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: email, displayName: body.displayName,
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
@@ -30,7 +31,7 @@ extension Sessions {
             kind: .accountCreated, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
             resource: opening.id.retyped(), details: ["status": person.status, "user": person.id.description],
             stampedRows: 0,
-            statements: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: body.dateOfBirth?.date)]
+            statements: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: birth)]
                 + opening.statements + rememberAddress(of: person.id, email, call.context))
         do {
             return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
