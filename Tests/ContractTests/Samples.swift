@@ -150,7 +150,8 @@ extension Sample {
         id: id(3), familyID: id(2), connectionID: nil, creatorID: id(1), recipientID: id(4),
         creatorDisplayName: "Robin", recipientDisplayName: nil, dueAt: moment, category: .meds,
         doneDefinition: .binaryWithNote, description: "Line\n\"two\"", strategyTemplate: .friendlyReminder,
-        recurrence: .every15Minutes, opensAt: moment, parentNagID: id(5), status: .cancelledRelationshipChange, createdAt: moment,
+        recurrence: .every15Minutes, opensAt: moment, parentNagID: id(5), status: .cancelledRelationshipChange,
+        createdAt: moment,
         completedAt: nil, committedAt: moment, recipientDismissedAt: nil,
         attachmentURLs: [AttachmentURL(id(28)), AttachmentURL(id(29))])
     private static let excuse = ExcuseResponse(id: id(6), nagID: id(3), summary: "Late", at: moment)
@@ -171,7 +172,8 @@ extension Sample {
         Sample(
             API.updateNag, ofNag,
             NagUpdate(
-                dueAt: moment, scope: .series, category: .other, doneDefinition: .binaryCheck, description: .value("Bins"),
+                dueAt: moment, scope: .series, category: .other, doneDefinition: .binaryCheck,
+                description: .value("Bins"),
                 committedAt: .null, capture: capture), nag),
         Sample(
             API.updateNagStatus, ofNag, NagStatusUpdate(status: .completed, note: "done", capture: capture), nag),
