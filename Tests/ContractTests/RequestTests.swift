@@ -61,14 +61,9 @@ struct RequestTests {
         + wrong(
             "SignupRequest", "date_of_birth",
             #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-3-1"}"#,
-            #"{"email":"a@b.org","password":"12345678","date_of_birth":"01.03.2015"}"#,
             #"{"email":"a@b.org","password":"12345678","date_of_birth":1425168000}"#)
         + wrongBeyondSchema(
             "SignupRequest", "date_of_birth",
-            #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-02-29"}"#,
-            #"{"email":"a@b.org","password":"12345678","date_of_birth":"0001-01-01"}"#,
-            #"{"email":"a@b.org","password":"12345678","date_of_birth":"1899-12-31T00:00:00Z"}"#,
-            #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-03-01T00:00:00"}"#,
             #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-02-29T00:00:00Z"}"#)
         + fine("SignupRequest", #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-03-01"}"#)
         + wrong(
