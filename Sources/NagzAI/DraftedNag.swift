@@ -32,12 +32,16 @@ public struct IntentFacts: Sendable {
 public struct DraftedNag: Hashable, Sendable {
     /// How sure the rules are of what they read.
     public static let confidence = 0.3
+    /// The same where they did not understand what the words say of a time.
+    public static let misreadConfidence = 0.1
 
     public var recipient: UserID
     public var category: NagCategory
     public var description: String
     public var dueAt: Timestamp
     public var doneDefinition: DoneDefinition
+    /// What the words say of a time and was not understood.
+    public var misread: [String] = []
 
     init(
         recipient: UserID, category: NagCategory, description: String, dueAt: Timestamp, doneDefinition: DoneDefinition
@@ -50,7 +54,7 @@ public struct DraftedNag: Hashable, Sendable {
     }
 
     /// - Parameter text: such as "Emma has to take her pills at 7 tonight". Without a member's name the nag is for the
-    ///   author; without a time it is due tomorrow at 18:00.
+    ///   author; without a time, or with one that is not understood, it is due tomorrow at 18:00.
     public init(reading text: String, _ facts: IntentFacts) {
         let line = singleLine(text)
         let said = words(in: line).map(\.text)
@@ -58,7 +62,9 @@ public struct DraftedNag: Hashable, Sendable {
         category = Self.category(said)
         description = line
         let reader = DueTimeReader(now: facts.now, zone: facts.zone)
-        dueAt = reader.dueAt(in: line) ?? reader.usual
+        let reading = reader.read(line)
+        dueAt = reading.dueAt ?? reader.usual
+        misread = reading.misread
         doneDefinition = .binaryCheck
     }
 

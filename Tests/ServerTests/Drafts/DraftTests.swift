@@ -141,6 +141,34 @@ struct DraftTests {
         }
     }
 
+    @Test("words about a time that are not understood are a warning and lower the confidence, and move nothing")
+    func misread() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let draft = try await server.draft(
+                "Cleo takes the bins out every Monday at half 8", in: family, as: family.guardian)
+            #expect(draft.warnings == ["Not understood as a time: “every Monday”, “at half 8”."])
+            #expect(draft.confidence == 0.1)
+            // 18:00 in New York.
+            #expect(draft.suggestedNag?.dueAt == Timestamp(rfc3339: "2026-03-11T22:00:00Z"))
+            let understood = try await server.draft(
+                "Cleo takes the bins out the day after tomorrow at half past 8", in: family, as: family.guardian)
+            #expect(understood.warnings.isEmpty && understood.confidence == 0.3)
+            #expect(understood.suggestedNag?.dueAt == Timestamp(rfc3339: "2026-03-12T12:30:00Z"))
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            let refusal = try await server.expectOnly {
+                try await refusal {
+                    try await server.call(
+                        API.createDraft,
+                        DraftCreate(familyID: family.id, kind: .dueChange, nagID: nag.id, text: "move it to next week"),
+                        as: family.guardian)
+                }
+            }
+            #expect(refusal.status == 422 && refusal.field == "text")
+            #expect(refusal.message.contains("“next week”"))
+        }
+    }
+
     @Test("all side effects are named, neither fewer nor more")
     func acknowledged() async throws {
         try await TestServer.run { server in

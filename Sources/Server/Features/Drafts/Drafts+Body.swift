@@ -10,6 +10,8 @@ extension Drafts {
     struct Drafted {
         var body: DraftBody
         var citations: [ResourceID]
+        /// What the rules did not understand of the words.
+        var misread: [String] = []
     }
 
     /// The body that the client gives, or what the rules make of the request: the one place that drafts.
@@ -22,32 +24,32 @@ extension Drafts {
         }
         // The rules of the other kinds read the nag alone.
         let citations = order.contextIDs.filter { $0 == order.nagID?.retyped() }
-        return try await effect(order, modelled, member, caller, queries).map {
-            Drafted(body: $0, citations: citations)
+        if order.body == nil, order.kind == .suggestedNag {
+            let facts = try await intentFacts(of: member, caller, queries)
+            let nag = try modelled ?? DraftedNag(reading: Self.words(of: order), facts)
+            return .answer(Drafted(body: .suggestedNag(SuggestedNag(nag)), citations: citations, misread: nag.misread))
         }
+        return try await effect(order, member, caller, queries).map { Drafted(body: $0, citations: citations) }
     }
 
     private func effect(
-        _ order: DraftCreate, _ modelled: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
+        _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftBody> {
         if let body = order.body {
             try body.requireDueTime(now: caller.now)
             return .answer(body)
         }
         switch order.kind {
-        case .suggestedNag:
-            let text = try Self.words(of: order)
-            let facts = try await intentFacts(of: member, caller, queries)
-            let nag = modelled ?? DraftedNag(reading: text, facts)
-            return .answer(
-                .suggestedNag(
-                    SuggestedNag(
-                        recipientID: nag.recipient, category: nag.category, description: nag.description,
-                        dueAt: nag.dueAt, doneDefinition: nag.doneDefinition)))
         case .dueChange:
             let times = DueTimeReader(now: caller.now, zone: services.zones.zone(member.timeZone))
-            guard let due = times.dueAt(in: try Self.words(of: order)) else {
-                throw APIError(.validationFailed, "The words name no time, such as: tomorrow at 5.", field: "text")
+            let reading = times.read(try Self.words(of: order))
+            guard let due = reading.dueAt else {
+                throw APIError(
+                    .validationFailed,
+                    reading.misread.isEmpty
+                        ? "The words name no time, such as: tomorrow at 5."
+                        : "\(Self.warning(of: reading.misread)) Say it another way, such as: tomorrow at 5.",
+                    field: "text")
             }
             return .answer(.dueChange(DueChange(dueAt: due)))
         case .pushBack:
@@ -55,7 +57,7 @@ extension Drafts {
             return try await effects.pushBack(on: nag, caller, queries).map {
                 .pushBack(PushBackMessage(message: $0.message ?? ""))
             }
-        case .consequence, .digest:
+        case .suggestedNag, .consequence, .digest:
             throw APIError(.validationFailed, "Give what this draft is to do: body.", field: "body")
         }
     }
@@ -95,11 +97,24 @@ extension Drafts {
             author: member.userID, members: members, now: caller.now, zone: services.zones.zone(member.timeZone))
     }
 
+    /// A sentence about words that were not understood as a time.
+    static func warning(of misread: [String]) -> String {
+        "Not understood as a time: \(misread.map { "“\($0)”" }.joined(separator: ", "))."
+    }
+
     static func words(of order: DraftCreate) throws(APIError) -> String {
         guard let text = order.text else {
             throw APIError(.validationFailed, "Give the words to draft from, or the body.", field: "text")
         }
         return text
+    }
+}
+
+extension SuggestedNag {
+    init(_ nag: DraftedNag) {
+        self.init(
+            recipientID: nag.recipient, category: nag.category, description: nag.description, dueAt: nag.dueAt,
+            doneDefinition: nag.doneDefinition)
     }
 }
 

@@ -12,14 +12,19 @@ extension Drafts {
         /// What a model read; nil where the rules read the words.
         var nag: DraftedNag?
         var author = Authorship()
-        /// What constraints say of the words.
+        /// What constraints say of the words, and which of them were not understood.
         var warnings: [String] = []
+        /// Whether some were not.
+        var isMisread = false
         /// The statements that use confirmations up.
         var tokens: [SQL] = []
         /// How the words were allowed to be read; nil where there were none.
         var permit: ExecutionPermit?
 
-        var confidence: Double { author.confidence(author.model == nil ? DraftedNag.confidence : nil) }
+        var confidence: Double {
+            if isMisread { return DraftedNag.misreadConfidence }
+            return author.confidence(author.model == nil ? DraftedNag.confidence : nil)
+        }
     }
 
     /// Why a draft is not made, and the confirmation that its author is asked for, if they are.

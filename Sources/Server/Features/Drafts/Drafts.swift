@@ -102,6 +102,10 @@ final class Drafts {
             case .refuse(let act, let refusal): return .refuse(act, refusal)
             case .refuseAgain(let refusal): return .refuseAgain(refusal)
             }
+            if !drafted.misread.isEmpty {
+                reading.isMisread = true
+                reading.warnings.append(Self.warning(of: drafted.misread))
+            }
             var draft = DraftResponse(
                 id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
                 body: drafted.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: drafted.citations,

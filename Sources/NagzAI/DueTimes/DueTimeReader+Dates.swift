@@ -1,0 +1,99 @@
+import Domain
+
+extension DueTimeReader {
+    private static let months: [String: Int] = {
+        let names = [
+            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+            "november",
+            "december",
+        ]
+        var months: [String: Int] = [:]
+        for (index, name) in names.enumerated() {
+            months[name] = index + 1
+            months[String(name.prefix(3))] = index + 1
+        }
+        months["sept"] = 9
+        return months
+    }()
+
+    private static let prepositions: Set<String> = ["on", "by", "until", "till", "due", "before"]
+
+    /// `1 December`, `the 1st of December`, `December 1st`, each with a year or without, and `on the 5th`.
+    func date(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let start = Self.prepositions.contains(words.word(0)) ? 1 : 0
+        let hasArticle = words.word(start) == "the"
+        let first = start + (hasArticle ? 1 : 0)
+        if let day = SpokenNumber.day(words.word(first)) {
+            let name = words.word(first + 1) == "of" ? first + 2 : first + 1
+            if let month = Self.months[words.word(name)] { return dated(day, month, words, name + 1) }
+            // "the 5th" alone, at the end: not "the 5th floor".
+            if hasArticle, start == 1, SpokenNumber.day(words.word(first), needsEnding: true) != nil,
+                words.ends(after: first + 1) || words.word(first + 1) == "at"
+            {
+                return DuePhrase(nextDay(day).map { .day($0) } ?? .unknown, first + 1)
+            }
+            return nil
+        }
+        guard let month = Self.months[words.word(first)], let day = SpokenNumber.day(words.word(first + 1)),
+            !Self.counted.contains(words.word(first + 2))
+        else { return nil }
+        return dated(day, month, words, first + 2)
+    }
+
+    private func dated(_ day: Int, _ month: Int, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
+        if let year = SpokenNumber.whole(words.word(length)), (2000...2999).contains(year) {
+            return DuePhrase(
+                CivilDate(year: year, month: month, day: day).map { .day($0) } ?? .unknown, length + 1)
+        }
+        return DuePhrase(next(day, of: month).map { .day($0) } ?? .unknown, length)
+    }
+
+    /// That day of the year, today or later.
+    private func next(_ day: Int, of month: Int) -> CivilDate? {
+        (today.year...today.year + 2).lazy.compactMap { CivilDate(year: $0, month: month, day: day) }
+            .first { $0 >= today }
+    }
+
+    /// That day of this month or of the next one that has it, today or later.
+    private func nextDay(_ day: Int) -> CivilDate? {
+        (0...2).lazy.compactMap { ahead -> CivilDate? in
+            let count = today.year * 12 + today.month - 1 + ahead
+            return CivilDate(year: count / 12, month: count % 12 + 1, day: day)
+        }.first { $0 >= today }
+    }
+
+    /// `2026-12-01` and `31.12.2026`. Which of two numbers is the month is not guessed.
+    func numericDate(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let hasPreposition = Self.prepositions.contains(words.word(0))
+        let word = words.word(hasPreposition ? 1 : 0)
+        let length = hasPreposition ? 2 : 1
+        if let date = CivilDate(isoDate: word) { return DuePhrase(.day(date), length) }
+        for separator in ["/", ".", "-"] as [Character] {
+            let parts = word.split(separator: separator, omittingEmptySubsequences: false)
+            let numbers = parts.compactMap { SpokenNumber.whole($0) }
+            guard numbers.count == parts.count, (2...3).contains(numbers.count) else { continue }
+            if numbers.count == 2 { return hasPreposition && separator == "/" ? DuePhrase(.unknown, length) : nil }
+            guard parts[2].utf8.count == 4 else { return DuePhrase(.unknown, length) }
+            let (one, two, year) = (numbers[0], numbers[1], numbers[2])
+            let readings = Set(
+                [
+                    CivilDate(year: year, month: two, day: one),
+                    separator == "." ? nil : CivilDate(year: year, month: one, day: two),
+                ]
+                .compactMap(\.self))
+            guard readings.count == 1, let date = readings.first else { return DuePhrase(.unknown, length) }
+            return DuePhrase(.day(date), length)
+        }
+        return nil
+    }
+}
+
+extension CivilDate {
+    /// `YYYY-MM-DD`; nil for any other form.
+    init?(isoDate text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { SpokenNumber.whole($0) }
+        guard parts.map(\.utf8.count) == [4, 2, 2], numbers.count == 3 else { return nil }
+        self.init(year: numbers[0], month: numbers[1], day: numbers[2])
+    }
+}

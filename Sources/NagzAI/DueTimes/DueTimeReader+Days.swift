@@ -1,0 +1,238 @@
+import Domain
+
+/// Words of a text that say something of a time, and what they say.
+struct DuePhrase {
+    enum Meaning {
+        /// About a time, but not one that is understood.
+        case unknown
+        case day(CivilDate)
+        case weekday(Weekday, CivilDate)
+        case time(SpokenTime)
+        case part(PartOfDay)
+        case partOf(CivilDate, PartOfDay)
+        case tonight(CivilDate)
+        case minutes(Int64)
+    }
+
+    var meaning: Meaning
+    /// In words.
+    var length: Int
+
+    init(_ meaning: Meaning, _ length: Int) { (self.meaning, self.length) = (meaning, length) }
+}
+
+extension DueTimeReader {
+    /// The phrase that the words begin with; nil where they say nothing of a time.
+    func phrase(in words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        repetition(words) ?? vague(words) ?? distance(words) ?? namedDay(words) ?? weekday(words) ?? date(words)
+            ?? numericDate(words) ?? partOfDay(words) ?? timeOfDay(words)
+    }
+
+    // MARK: What is not understood
+
+    private static let units: Set<String> = [
+        "minute", "minutes", "min", "mins", "hour", "hours", "day", "days", "week", "weeks", "month", "months", "year",
+        "years",
+    ]
+    private static let parts: Set<String> = ["morning", "afternoon", "evening", "night", "weekend", "weekday"]
+
+    /// What comes again: a draft is due once.
+    private func repetition(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let first = words.word(0)
+        if first == "every" || first == "each" {
+            var length = 1
+            if words.word(1) == "other" || words.word(1) == "second" || SpokenNumber.read(words.word(1), 2...99) != nil
+            {
+                length = 2
+            }
+            let unit = words.word(length)
+            let isUnit =
+                Self.units.contains(unit) || Self.parts.contains(unit) || Self.weekday(named: unit, in: .plural) != nil
+            return isUnit ? DuePhrase(.unknown, length + 1) : nil
+        }
+        if Self.weekday(named: first, in: .pluralOnly) != nil { return DuePhrase(.unknown, 1) }
+        return ["daily", "weekly", "monthly", "hourly"].contains(first) && words.ends(after: 1)
+            ? DuePhrase(.unknown, 1) : nil
+    }
+
+    private static let vaguePhrases = [
+        "end of the day", "end of day", "end of the week", "end of the month", "end of week", "end of month",
+        "half a day",
+        "yesterday", "the other day", "weekend",
+    ]
+
+    private func vague(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        if let phrase = Self.vaguePhrases.first(where: words.begins(with:)) {
+            return DuePhrase(.unknown, phrase.split(separator: " ").count)
+        }
+        let (first, second) = (words.word(0), words.word(1))
+        switch first {
+        case "next", "this", "last", "past", "coming", "following":
+            let isNumber = SpokenNumber.read(second, 1...99) != nil || ["few", "couple"].contains(second)
+            if isNumber, Self.units.contains(words.word(2)) { return DuePhrase(.unknown, 3) }
+            if Self.units.contains(second) || second == "weekend" { return DuePhrase(.unknown, 2) }
+            if (first == "last" || first == "past"), Self.weekday(named: second) != nil {
+                return DuePhrase(.unknown, 2)
+            }
+        case "in", "within", "a", "few", "couple":
+            // "in a few days", "in a couple of hours"
+            let count = words.prefix(5).firstIndex { ["few", "couple", "several"].contains($0.word) }
+            if let count, let unit = words.prefix(6).firstIndex(where: { Self.units.contains($0.word) }), count < unit,
+                first == "in" || first == "within"
+            {
+                return DuePhrase(.unknown, unit - words.startIndex + 1)
+            }
+        case "before", "after", "from", "since", "starting":
+            if Self.weekday(named: second) != nil || ["today", "tomorrow", "tonight"].contains(second) {
+                return DuePhrase(.unknown, 2)
+            }
+        default: break
+        }
+        return nil
+    }
+
+    // MARK: Distances
+
+    /// `in 3 days`, `in half an hour`, `in 2 hours and 15 minutes`, `a week from Friday`, `2 hours from now`.
+    private func distance(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let isIn = words.word(0) == "in" || words.word(0) == "within"
+        guard let (span, length) = span(words.dropFirst(isIn ? 1 : 0)) else {
+            let isCount = isIn && words.word(1).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+            return isCount && Self.units.contains(words.word(2)) ? DuePhrase(.unknown, 3) : nil
+        }
+        let end = length + (isIn ? 1 : 0)
+        if isIn { return DuePhrase(meaning(of: span, from: today), end) }
+        let after = words.dropFirst(end)
+        switch after.word(0) {
+        case "ago", "late", "earlier": return DuePhrase(.unknown, end + 1)
+        case "from":
+            if after.word(1) == "now" { return DuePhrase(meaning(of: span, from: today), end + 2) }
+            guard let base = namedDay(after.dropFirst()) ?? weekday(after.dropFirst()) else { return nil }
+            switch base.meaning {
+            case .day(let day), .weekday(_, let day):
+                if case .minutes = span { return DuePhrase(.unknown, end + 1 + base.length) }
+                return DuePhrase(meaning(of: span, from: day), end + 1 + base.length)
+            default: return DuePhrase(.unknown, end + 1 + base.length)
+            }
+        default: return nil
+        }
+    }
+
+    private enum Span { case minutes(Int), days(Int), months(Int) }
+
+    private func meaning(of span: Span, from day: CivilDate) -> DuePhrase.Meaning {
+        switch span {
+        case .minutes(let count): .minutes(Int64(count))
+        case .days(let count): .day(day.adding(days: Int64(count)))
+        case .months(let count): day.adding(months: count).map { .day($0) } ?? .unknown
+        }
+    }
+
+    private func span(_ words: ArraySlice<SpokenWord>) -> (Span, Int)? {
+        for half in ["half an hour", "half hour"] where words.begins(with: half) {
+            return (.minutes(30), half.split(separator: " ").count)
+        }
+        guard let count = SpokenNumber.read(words.word(0), 1...1_000) else { return nil }
+        switch words.word(1) {
+        case "minute", "minutes", "min", "mins": return (.minutes(count), 2)
+        case "hour", "hours":
+            if words.dropFirst(2).begins(with: "and a half") { return (.minutes(count * 60 + 30), 5) }
+            let more = words.word(2) == "and" ? 3 : 2
+            if let minutes = SpokenNumber.read(words.word(more), 1...59),
+                ["minute", "minutes", "min", "mins"].contains(words.word(more + 1))
+            {
+                return (.minutes(count * 60 + minutes), more + 2)
+            }
+            return (.minutes(count * 60), 2)
+        case "day", "days": return (.days(count), 2)
+        case "week", "weeks", "week's", "weeks'":
+            return (.days(count * 7), words.word(2) == "time" ? 3 : 2)
+        case "month", "months": return (.months(count), 2)
+        default: return nil
+        }
+    }
+
+    // MARK: Days
+
+    private func namedDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        for phrase in ["the day after tomorrow", "day after tomorrow"] where words.begins(with: phrase) {
+            return withPart(today.adding(days: 2), words, phrase.split(separator: " ").count)
+        }
+        switch words.word(0) {
+        case "today": return withPart(today, words, 1)
+        case "tomorrow": return withPart(today.adding(days: 1), words, 1)
+        case "tonight": return DuePhrase(.tonight(today), 1)
+        default: return nil
+        }
+    }
+
+    /// `tomorrow morning`.
+    private func withPart(_ day: CivilDate, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
+        guard let part = PartOfDay(rawValue: words.word(length)) else { return DuePhrase(.day(day), length) }
+        return DuePhrase(.partOf(day, part), length + 1)
+    }
+
+    private enum Form { case singular, plural, pluralOnly }
+
+    private static func weekday(named word: String, in form: Form = .singular) -> Weekday? {
+        let singular = word.hasSuffix("s") && word.hasSuffix("days") ? String(word.dropLast()) : word
+        if form == .pluralOnly, singular == word || word.hasSuffix("'s") { return nil }
+        if form == .singular, singular != word { return nil }
+        return Weekday.allCases.first { $0.rawValue.lowercased() == singular }
+    }
+
+    private static let shortWeekdays: [String: Weekday] = [
+        "mon": .monday, "tue": .tuesday, "tues": .tuesday, "wed": .wednesday, "thu": .thursday, "thur": .thursday,
+        "thurs": .thursday, "fri": .friday, "sat": .saturday, "sun": .sunday,
+    ]
+    private static let beforeDays: Set<String> = ["on", "by", "until", "till", "due", "this", "next", "coming"]
+
+    /// Words that a weekday makes a name with: "Sunday school" is no day.
+    private static let namesWithDays: Set<String> = ["school", "roast", "paper", "mass", "club"]
+
+    /// The next such day after today; `next Friday` only where that is in the next week, because people differ.
+    private func weekday(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        var length = 0
+        while length < 3, Self.beforeDays.contains(words.word(length)) || length > 0 && words.word(length) == "the" {
+            length += 1
+        }
+        let name = words.word(length)
+        // "Sat", "Sun" and "wed" are words as well.
+        let isShort = length > 0 || !["sat", "sun", "wed"].contains(name) || words.word(1) == "at"
+        guard let weekday = Self.weekday(named: name) ?? (isShort ? Self.shortWeekdays[name] : nil) else { return nil }
+        let prefix = Set(words.prefix(length).map(\.word))
+        length += 1
+        if prefix.isEmpty, Self.namesWithDays.contains(words.word(length)) { return nil }
+        if words.word(length) == "week" { return DuePhrase(.unknown, length + 1) }
+        let ahead = weekday.daysAfterMonday - today.weekday.daysAfterMonday
+        if prefix.contains("next"), ahead > 0 { return DuePhrase(.unknown, length) }
+        if prefix.contains("this"), ahead < 0 { return DuePhrase(.unknown, length) }
+        let days = ahead > 0 || ahead == 0 && prefix.contains("this") ? ahead : ahead + 7
+        let day = today.adding(days: Int64(days))
+        if let part = PartOfDay(rawValue: words.word(length)) { return DuePhrase(.partOf(day, part), length + 1) }
+        return DuePhrase(.weekday(weekday, day), length)
+    }
+
+    // MARK: Parts of the day
+
+    private func partOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        if words.word(0) == "this", let part = PartOfDay(rawValue: words.word(1)) {
+            return DuePhrase(.partOf(today, part), 2)
+        }
+        if words.begins(with: "in the"), let part = PartOfDay(rawValue: words.word(2)), part != .night {
+            return DuePhrase(.part(part), 3)
+        }
+        return words.begins(with: "at night") ? DuePhrase(.part(.night), 2) : nil
+    }
+}
+
+extension CivilDate {
+    func adding(days: Int64) -> CivilDate { CivilDate(daysSinceEpoch: daysSinceEpoch + days) }
+
+    /// The same day of a later month, or that month's last; nil beyond the year 9999.
+    func adding(months: Int) -> CivilDate? {
+        let count = year * 12 + month - 1 + months
+        let (year, month) = (count / 12, count % 12 + 1)
+        return CivilDate(year: year, month: month, day: min(day, CivilDate.daysInMonth(year: year, month: month)))
+    }
+}

@@ -1,0 +1,156 @@
+import Domain
+
+extension DueTimeReader {
+    private static let beforeTimes: Set<String> = [
+        "at", "by", "until", "till", "before", "around", "about", "from", "@",
+    ]
+    /// What a number in front of them counts.
+    static let counted: Set<String> = [
+        "%", "percent", "€", "$", "£", "euro", "euros", "dollar", "dollars", "pound", "pounds", "cent", "cents", "kg",
+        "g",
+        "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
+    ]
+
+    func timeOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let preposition = Self.beforeTimes.contains(words.word(0)) ? words.word(0) : nil
+        let start = preposition == nil ? 0 : 1
+        let rest = words.dropFirst(start)
+        if preposition == nil, words.word(0) == "between" || words.word(0) == "after" {
+            return unknownAfter(words)
+        }
+        for (name, time) in [
+            ("noon", SpokenTime.clock(.init(hour: 12, minute: 0, isExact: true))),
+            ("midday", .clock(.init(hour: 12, minute: 0, isExact: true))), ("midnight", .midnight),
+        ] where rest.word(0) == name {
+            return DuePhrase(.time(time), start + 1)
+        }
+        if preposition != "from", let (clock, length) = pastOrTo(rest) {
+            return DuePhrase(clock.map { .time(.clock($0)) } ?? .unknown, start + length)
+        }
+        guard let (reading, length) = clock(rest, after: preposition == "from" ? "at" : preposition) else { return nil }
+        if ["-", "–", "to", "or", "till", "until"].contains(rest.word(length)),
+            clock(rest.dropFirst(length + 1), after: "at") != nil
+        {
+            return DuePhrase(.unknown, start + length + 2)
+        }
+        guard let reading, preposition != "from" else { return DuePhrase(.unknown, start + length) }
+        return DuePhrase(.time(.clock(reading)), start + length)
+    }
+
+    /// `between 5 and 6`, `after 5pm`: a time, but not by when.
+    private func unknownAfter(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        guard let (_, length) = clock(words.dropFirst(), after: words.word(0) == "between" ? "at" : nil) else {
+            return nil
+        }
+        let isRange = words.word(0) == "between"
+        return DuePhrase(.unknown, 1 + length + (isRange && words.word(1 + length) == "and" ? 2 : 0))
+    }
+
+    /// `half past 8`, `quarter to nine`, `20 past 5 pm`; no clock for `half 8`, which people read in two ways.
+    private func pastOrTo(_ words: ArraySlice<SpokenWord>) -> (SpokenTime.Clock?, Int)? {
+        let skipped = words.word(0) == "a" && words.word(1) == "quarter" ? 1 : 0
+        let minutes: Int
+        switch words.word(skipped) {
+        case "half": minutes = 30
+        case "quarter": minutes = 15
+        case let word:
+            guard let number = SpokenNumber.read(word, 1...29) else { return nil }
+            minutes = number
+        }
+        var length = skipped + 1
+        if ["minutes", "mins"].contains(words.word(length)) { length += 1 }
+        let direction = words.word(length)
+        guard direction == "past" || direction == "to" else {
+            let isHalfHour =
+                minutes == 30 && SpokenNumber.read(words.word(length), 1...12) != nil && words.word(skipped) == "half"
+            return isHalfHour && words.ends(after: length + 1) ? (nil, length + 1) : nil
+        }
+        guard let hour = SpokenNumber.read(words.word(length + 1), 1...12) else { return nil }
+        if minutes == 30, direction == "to" { return (nil, length + 2) }
+        let (half, extra) = Self.half(words.word(length + 2))
+        length += 2 + extra
+        if direction == "past" { return (SpokenTime.Clock(hour: hour, minute: minutes, half: half), length) }
+        // A quarter to one in the afternoon is before the hour changes its half.
+        let before = hour == 1 ? 12 : hour - 1
+        let isTwelve = hour == 12
+        let earlier: PartOfDay.Half? = half.map { isTwelve ? ($0 == .morning ? .afternoon : .morning) : $0 }
+        return (SpokenTime.Clock(hour: before, minute: 60 - minutes, half: earlier), length)
+    }
+
+    private static func half(_ word: String) -> (PartOfDay.Half?, Int) {
+        switch word {
+        case "am", "a.m": (.morning, 1)
+        case "pm", "p.m": (.afternoon, 1)
+        default: (nil, 0)
+        }
+    }
+
+    /// A time in digits, or as a word after a preposition, and its length; no reading for what looks like a time and is
+    /// none. Nil for what does not look like one.
+    private func clock(
+        _ words: ArraySlice<SpokenWord>, after preposition: String?
+    ) -> (reading: SpokenTime.Clock?, length: Int)? {
+        let word = words.word(0)
+        var digits = word
+        var (half, length) = Self.half(words.word(1))
+        length += 1
+        for suffix in ["a.m", "p.m", "am", "pm"] where half == nil && word.hasSuffix(suffix) && word != suffix {
+            digits = String(word.dropLast(suffix.count))
+            half = Self.half(suffix).0
+        }
+        let isOClock = ["o'clock", "oclock"].contains(words.word(1))
+        if isOClock { length = 2 }
+        let isMarked = half != nil || isOClock
+        if let hour = Self.wordHours[digits] {
+            guard isMarked || preposition == "at" || preposition == "by" && words.ends(after: 1) else { return nil }
+            return (SpokenTime.Clock(hour: hour, minute: 0, half: half), length)
+        }
+        guard digits.first?.isASCII == true, digits.first?.isNumber == true else {
+            return preposition == "at" && word.hasPrefix("+") ? (nil, length) : nil
+        }
+        if !isMarked, Self.counted.contains(words.word(1)) { return nil }
+        guard digits.allSatisfy({ $0.isASCII && $0.isNumber || ":.h".contains($0) }) else {
+            // "5-6pm"
+            let isRange = digits.contains("-") || digits.contains("–")
+            return isRange && (isMarked || preposition == "at") ? (nil, length) : nil
+        }
+        if digits.hasSuffix("h") { digits = String(digits.dropLast()) + ":00" }
+        let separator: Character? =
+            digits.contains(":") ? ":" : digits.contains(".") ? "." : digits.contains("h") ? "h" : nil
+        guard let separator else {
+            return hourAlone(digits, half, isMarked: isMarked, after: preposition, words, length)
+        }
+        let parts = digits.split(separator: separator, omittingEmptySubsequences: false)
+        let looksLikeTime =
+            separator == ":" || separator == "h" || parts[0].utf8.count == 2 || isMarked || preposition == "at"
+        guard looksLikeTime, parts.count == 2 else {
+            return preposition == "at" || separator == ":" ? (nil, length) : nil
+        }
+        guard let hour = SpokenNumber.whole(parts[0]), let minute = SpokenNumber.whole(parts[1]), hour <= 23,
+            minute <= 59,
+            parts[0].utf8.count <= 2, parts[1].utf8.count == 2, half == nil || (1...12).contains(hour)
+        else { return separator == "." && preposition == nil && !isMarked ? nil : (nil, length) }
+        let isExact = parts[0].utf8.count == 2 && (parts[0].hasPrefix("0") || hour > 12)
+        return (SpokenTime.Clock(hour: hour, minute: minute, half: half, isExact: isExact), length)
+    }
+
+    private func hourAlone(
+        _ digits: String, _ half: PartOfDay.Half?, isMarked: Bool, after preposition: String?,
+        _ words: ArraySlice<SpokenWord>, _ length: Int
+    ) -> (reading: SpokenTime.Clock?, length: Int)? {
+        // "by 5" at the end of a clause; "by 5 euros" is no time.
+        let isTime =
+            isMarked || preposition == "at" || preposition == "@"
+            || ["by", "until", "till"].contains(preposition) && words.ends(after: 1)
+        guard isTime else { return nil }
+        guard let hour = SpokenNumber.whole(digits), hour <= 23, digits.utf8.count <= 2,
+            half == nil || (1...12).contains(hour)
+        else { return (nil, length) }
+        return (SpokenTime.Clock(hour: hour, minute: 0, half: half), length)
+    }
+
+    private static let wordHours: [String: Int] = [
+        "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+        "eleven": 11, "twelve": 12,
+    ]
+}

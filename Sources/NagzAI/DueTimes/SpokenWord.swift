@@ -1,0 +1,49 @@
+/// A word of a text, in the form in which phrases are compared.
+struct SpokenWord: Hashable {
+    /// As it was written.
+    let text: String
+    /// In lower case, without the punctuation around it.
+    let word: String
+    /// Whether a sentence or a part of one ends after it.
+    let endsClause: Bool
+
+    static func all(in text: String, limit: Int) -> [SpokenWord] {
+        text.split(whereSeparator: \.isWhitespace).prefix(limit).map { SpokenWord(String($0)) }
+    }
+
+    static func text(of words: ArraySlice<SpokenWord>) -> String {
+        String(words.map(\.text).joined(separator: " ").prefix(200))
+    }
+
+    private init(_ text: String) {
+        func isPunctuation(_ character: Character) -> Bool { ".,;:!?()\"'“”‘’".contains(character) }
+        var word = Substring(text.lowercased())
+        while let first = word.first, isPunctuation(first) { word.removeFirst() }
+        var isEnd = false
+        while let last = word.last, isPunctuation(last) {
+            word.removeLast()
+            isEnd = true
+        }
+        self.text = text
+        self.word = String(word.map { $0 == "’" ? "'" : $0 })
+        endsClause = isEnd
+    }
+}
+
+extension ArraySlice where Element == SpokenWord {
+    /// The word so far on; empty beyond the end.
+    func word(_ offset: Int) -> String {
+        offset < count ? self[startIndex + offset].word : ""
+    }
+
+    /// Whether the words begin like that.
+    func begins(with phrase: String) -> Bool {
+        let words = phrase.split(separator: " ")
+        return words.count <= count && words.indices.allSatisfy { words[$0] == word($0) }
+    }
+
+    /// Whether a clause ends after so many words.
+    func ends(after length: Int) -> Bool {
+        length >= count || length > 0 && self[startIndex + length - 1].endsClause
+    }
+}
