@@ -30,6 +30,29 @@ struct DeviceCommandTests {
         return Ended(code: process.wait(), output: output, complaint: complaint)
     }
 
+    @Test("the next instance of a series is upcoming, and is not completed before it opens, also without the server")
+    func upcoming() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                server.clock.set(to: SystemClock().now())
+                let home = try await server.family()
+                let first = try await server.nag(from: home.guardian, to: home.child, every: .daily)
+                _ = try await server.complete(first.id, as: home.child)
+                let device = try TestDevice(server, home.child, in: folder)
+                try await device.sync()
+                let listed = try await run(["nags", "--json"], home: folder)
+                let nags = try JSONValue(parsing: Array(listed.output.utf8).span).arrayValue ?? []
+                let next = try #require(nags.first)
+                #expect(nags.count == 1 && next["opens_at"]?.stringValue == first.dueAt.rfc3339)
+                #expect(try await run(["nags"], home: folder).output.contains("upcoming"))
+                let name = String(try #require(next["id"]?.stringValue).suffix(8))
+                let early = try await run(["complete", name, "--offline"], home: folder)
+                #expect(early.code == 65 && early.complaint.contains("too early"))
+                #expect(try await run(["outbox"], home: folder).output == "the outbox is empty\n")
+            }
+        }
+    }
+
     @Test("a child's day: sign in, sync, see, excuse, do, ask, sign out")
     func day() async throws {
         try await TestServer.run { server in
