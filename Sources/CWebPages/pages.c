@@ -56,6 +56,8 @@ static const struct web_page pages[] = {
 #include "page.inc"
 #define PAGE "pages/console/drawer.js"
 #include "page.inc"
+#define PAGE "pages/console/execution.js"
+#include "page.inc"
 #define PAGE "pages/console/executions.js"
 #include "page.inc"
 #define PAGE "pages/console/export.js"

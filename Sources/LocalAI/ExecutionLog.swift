@@ -39,18 +39,21 @@ package struct RoutedQuestion {
     let family: FamilyID
     package let trace: TraceID
     let started: Int64
+    /// When the router had decided, by the same stopwatch.
+    let routed: Int64
     let policy: PolicyResult
     /// The router's decision; a failure while it is refused.
     package var route: Result<RoutingDecision, RoutingFailure>
     /// The model on this device that writes the answer; nil for the rules, or where this device does not answer.
     let writer: ModelWriter?
+    /// Whether there is a model on this device that the person's mode lets write, but not answers of this kind.
+    let lacksTask: Bool
+    /// Whether the person agreed to what a constraint asked.
+    var confirmed = ConfirmationStatus.none
 
     /// The record of an answer.
-    /// - Parameter tokenCount: of the prompt and the model's answer; nil for the rules.
-    func record(
-        _ answer: AIRecord, by author: Authorship, tokenCount: Int?, _ log: ExecutionLog
-    ) -> ExecutionRecord {
-        var record = record(author, author.confidence(answer.confidence), tokenCount, code: nil, log)
+    func record(_ answer: AIRecord, by author: Authorship, _ stages: Stages, _ log: ExecutionLog) -> ExecutionRecord {
+        var record = record(author, author.confidence(answer.confidence), stages, code: nil, log)
         record.execution.grounding = answer.grounding
         return record
     }
@@ -58,11 +61,11 @@ package struct RoutedQuestion {
     /// The record of a refusal.
     /// - Parameter code: one of `ExecutionCode`, or an error code of the server's for what has none there.
     func record(refusedWith code: String, _ log: ExecutionLog) -> ExecutionRecord {
-        record(Authorship(), nil, nil, code: code, log)
+        record(Authorship(), nil, Stages(self, log), code: code, log)
     }
 
     private func record(
-        _ author: Authorship, _ confidence: Double?, _ tokenCount: Int?, code: String?, _ log: ExecutionLog
+        _ author: Authorship, _ confidence: Double?, _ stages: Stages, code: String?, _ log: ExecutionLog
     ) -> ExecutionRecord {
         let decision = try? route.get()
         let rule: RoutingRule? =
@@ -72,17 +75,41 @@ package struct RoutedQuestion {
             }
         let id: ExecutionID = log.identifier()
         let report = ExecutionReport(
-            id: id, provider: author.provider.rawValue, model: author.model,
-            route: RoutingDecision.Route.local.rawValue, rule: rule, taskType: decision?.taskType ?? .heuristic,
+            id: id, provider: author.provider.rawValue, model: author.model, asked: author.asked,
+            route: decision?.route, rule: rule, taskType: decision?.taskType ?? .heuristic,
             privacyLevel: question.privacyLevel, intent: question.intent,
             isFallbackAllowed: decision?.isFallbackAllowed ?? false, usedFallback: author.fallback != nil,
-            fallbackReason: author.fallback?.text ?? "none", confidence: confidence,
-            tokenCount: tokenCount ?? question.tokenCount,
-            latencyMilliseconds: Double(log.stopwatch() - started) / 1_000, policy: policy,
+            fallbackReason: author.fallback?.text ?? "none", constraintConfirmed: confirmed, confidence: confidence,
+            tokenCount: question.tokenCount, questionLength: question.content.utf8.count,
+            latencyMilliseconds: Double(log.stopwatch() - started) / 1_000,
+            stages: stages.ended(code == nil ? .completed : .failed, self, log), policy: policy,
             warnings: decision?.warnings ?? policy.warnings, sideEffects: [])
         return ExecutionRecord(
             id: id, familyID: family, userID: log.user, traceID: trace, questionID: question.id,
             operation: question.operation, nagID: nag, errorCode: code, createdAt: question.askedAt, execution: report)
+    }
+
+    fileprivate func time(_ stage: ExecutionStage, at moment: Int64) -> StageTime {
+        StageTime(stage, at: question.askedAt + Timestamp.Span(microseconds: moment - started))
+    }
+}
+
+/// The stages that a question reaches on this device.
+struct Stages {
+    private var times: [StageTime]
+
+    /// Of a question that was just created, and routed if it has a route.
+    init(_ question: RoutedQuestion, _ log: ExecutionLog) {
+        times = [question.time(.created, at: question.started)]
+        if (try? question.route.get()) != nil { times.append(question.time(.routed, at: question.routed)) }
+    }
+
+    mutating func execute(_ question: RoutedQuestion, _ log: ExecutionLog) {
+        times.append(question.time(.executed, at: log.stopwatch()))
+    }
+
+    fileprivate func ended(_ end: ExecutionStage, _ question: RoutedQuestion, _ log: ExecutionLog) -> [StageTime] {
+        times + [question.time(end, at: log.stopwatch())]
     }
 }
 

@@ -57,32 +57,48 @@ public struct LocalAIService: AIService {
         if goesOn { facts.session = try facts.cache.sessionTurns(of: facts.family, at: now) }
         let known = try await question.facts(from: facts)
         var response = operation.rule(heuristics, question, known).response
-        var (author, tokenCount): (Authorship, Int?) = (Authorship(fallback: replaced), nil)
+        var author = Authorship(fallback: replaced ?? (routed.lacksTask ? .taskNotCovered : nil))
+        var stages = Stages(routed, log)
         if let writer = routed.writer, let wording = operation.wording,
             let told = wording.facts(heuristics, question, known, try facts.names())
         {
-            switch await writer.write(told, traceparent: routed.trace.traceparent) {
-            case .success(let result):
-                wording.replace(&response, result.text)
-                author = Authorship(result.provider, model: result.model)
-                tokenCount = result.tokenCount
-            case .failure(.fault(.unavailable)) where routed.choices.mode == .onDeviceOnly:
-                throw LocalRefusal.modelUnavailable
-            case .failure(let problem): author.fallback = problem.fallback
-            }
+            author = try await word(&response, wording, writer, told, routed)
             try Task.checkCancellation()
             // Either may have been withdrawn while the model wrote.
             try requireConsent()
             try requireSwitchedOn()
         }
+        stages.execute(routed, log)
         let record = operation.record(heuristics, question, known, response)
-        let told = routed.record(record, by: author, tokenCount: tokenCount, log)
+        let told = routed.record(record, by: author, stages, log)
         log.note(told)
         if goesOn {
             let turn = SessionTurn(operation.id, words: question.content, record)
             try facts.cache.add(turn, told.id, of: facts.family, at: now)
         }
         return response
+    }
+
+    /// Has the model word the response.
+    /// - Throws: `LocalRefusal.modelUnavailable` where it alone may answer.
+    private func word<Question, Response>(
+        _ response: inout Response, _ wording: ModelWording<Question, Response>, _ writer: ModelWriter,
+        _ told: PromptFacts, _ routed: RoutedQuestion
+    ) async throws -> Authorship {
+        let provider = writer.provider
+        switch await writer.write(told, traceparent: routed.trace.traceparent) {
+        case .success(let result):
+            wording.replace(&response, result.text)
+            return Authorship(
+                AskedModel(result.provider, result.model, provider.reach, tokenCount: result.tokenCount))
+        case .failure(.fault(.unavailable)) where routed.choices.mode == .onDeviceOnly:
+            throw LocalRefusal.modelUnavailable
+        case .failure(let problem):
+            let name = (try? routed.route.get())?.model ?? provider.name.rawValue
+            return Authorship(
+                fallback: problem.fallback,
+                asked: problem.wasAsked ? AskedModel(provider.name, name, provider.reach) : nil)
+        }
     }
 
     /// Decides where a question is answered, by the constraints and the person's choices. It warns the person, and asks
@@ -178,6 +194,11 @@ public struct LocalAIService: AIService {
 
     private func requireSwitchedOn() throws {
         guard try isSwitchedOn else { throw LocalRefusal.switchedOff }
+    }
+    /// How old this device's copy of the server's records is; nil without one.
+    public var dataAge: Timestamp.Span? {
+        guard let synced = (try? cachedFamily)?.syncedAt else { return nil }
+        return max(Timestamp.Span(microseconds: 0), now - synced)
     }
 
     /// An unknown consent counts as not given.

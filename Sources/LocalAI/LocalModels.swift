@@ -25,6 +25,8 @@ public struct LocalModels {
         var writer: ModelWriter?
         /// Why it is not the one that they have chosen; nil if it is, or if they have chosen none.
         var notice: String?
+        /// Whether the models that are there and that the mode lets write cannot do the task.
+        var lacksTask = false
 
         /// As the router sees it.
         var model: LocalModel? {
@@ -40,15 +42,20 @@ public struct LocalModels {
     /// - Parameter task: nil for an operation of figures, for which any model counts as able.
     func selection(for task: ModelTask?, _ choices: AIChoices) async -> Selection {
         var found: [ModelWriter] = []
+        var lacksTask = false
         for writer in [system, gateway].compactMap(\.self) {
             let isOfSystem = writer.provider.name == .foundationModels
-            guard choices.mode.uses(systemModel: isOfSystem), task.map(writer.covers) ?? true else { continue }
+            guard choices.mode.uses(systemModel: isOfSystem) else { continue }
+            guard task.map(writer.covers) ?? true else {
+                lacksTask = true
+                continue
+            }
             if isOfSystem, await writer.provider.isAvailable() != .available { continue }
             found.append(writer)
         }
         guard choices.mode == .auto, let wanted = choices.localModel.flatMap(ProviderName.init),
             ProviderName.onDevice.contains(wanted)
-        else { return Selection(writer: found.first) }
+        else { return Selection(writer: found.first, lacksTask: lacksTask && found.isEmpty) }
         let chosen = found.first { $0.provider.name == wanted }
         guard chosen == nil, task != nil else { return Selection(writer: chosen) }
         // Another model is never asked in its place.

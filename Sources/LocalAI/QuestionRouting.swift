@@ -17,8 +17,8 @@ public struct ConstraintDialog {
         self.confirm = confirm
     }
 
-    /// Whether the person agrees to a prompt.
-    public func confirms(_ prompt: String) -> Bool { confirm(prompt) == .given }
+    /// Shows a prompt, and waits for the decision.
+    public func decision(on prompt: String) -> Confirmation { confirm(prompt) }
 
     /// Nobody sees warnings, and nobody can confirm.
     public static var silent: ConstraintDialog { ConstraintDialog(warn: { _ in }, confirm: { _ in .nobodyToAsk }) }
@@ -61,22 +61,27 @@ struct QuestionRouting {
         let policy = PolicyEngine(constraints).evaluate(question)
         let trace: TraceID = log.identifier()
         let route = Router.route(question, state, policy, at: now, trace: trace)
-        let provider = try? route.get().provider
-        let routed = RoutedQuestion(
+        let decision = try? route.get()
+        var routed = RoutedQuestion(
             question: question, choices: choices, nag: nag, family: family, trace: trace, started: started,
-            policy: policy,
-            route: route, writer: provider == selection.writer?.provider.name ? selection.writer : nil)
+            routed: log.stopwatch(), policy: policy, route: route,
+            writer: decision?.provider == selection.writer?.provider.name ? selection.writer : nil,
+            lacksTask: selection.lacksTask && decision?.route == .local)
         do throws(QuestionRefusal) {
             switch routed.route {
             case .success(let decision):
                 decision.warnings.forEach(dialog.warn)
-                if let prompt = policy.confirmation { try confirm(prompt) }
+                guard let prompt = policy.confirmation else { return routed }
+                routed.confirmed = .no
+                try confirm(prompt)
+                routed.confirmed = .yes
                 return routed
             case .failure(let failure):
                 policy.warnings.forEach(dialog.warn)
                 throw .noRoute(failure)
             }
         } catch {
+            if case .unconfirmed = error { routed.confirmed = .none }
             log.note(routed.record(refusedWith: error.code, log))
             throw error
         }

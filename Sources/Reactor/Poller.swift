@@ -115,6 +115,18 @@ public final class Poller {
         return Task(executorPreference: tasks) { await bound.value() }
     }
 
+    /// Runs something to its end on this loop, also if the calling task is cancelled meanwhile.
+    public func finish<Value: Sendable>(_ body: @escaping () async throws -> Value) async throws -> Value {
+        let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
+            spawn {
+                do { continuation.resume(returning: .success(try await body())) } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
     /// Suspends until the continuation passed to `begin` is resumed. If the task is cancelled meanwhile, on any thread,
     /// `onCancel` runs on this loop; it MUST resume the continuation unless that was done.
     public func waitUnlessCancelled<Value: Sendable>(

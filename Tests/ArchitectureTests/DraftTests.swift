@@ -29,7 +29,7 @@ struct DraftTests {
         #expect(!writers.isEmpty && writers.allSatisfy { $0.hasPrefix("Server/Features/AI/AIStatements") })
         #expect(
             files(with: "AIStatements.record(").filter { !$0.hasPrefix("Server/App/") }
-                == ["Server/Features/AI/Mediator.swift", drafts])
+                == ["Server/Features/AI/Mediator+Recording.swift", drafts])
         #expect(files(with: "AIStatements.sendDigest(") == ["Server/Features/Drafts/DraftEffects+Digest.swift"])
         #expect(files(with: "event(.pushBackSent") == ["Server/Features/Nags/SendPushBack.swift"])
         #expect(files(with: "nags.sending(") == [drafts])

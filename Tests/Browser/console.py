@@ -17,6 +17,7 @@ import order  # noqa: F401
 import pages  # noqa: F401
 import constraints  # noqa: F401
 import drafts  # noqa: F401
+import questions  # noqa: F401
 import apipage  # noqa: F401
 import looks  # noqa: F401
 import hostile  # noqa: F401

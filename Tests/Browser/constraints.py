@@ -304,7 +304,7 @@ def questions_asked(walk):
     walk.shot("executions")
     b.js("document.querySelector('.segments [data-name=success]').click()")
     b.wait(f"location.hash === '#/executions?result=success' && {EXECUTIONS}.length && !{EXECUTIONS}.some((one) => one.textContent.includes('E-POLICY'))", "answers only")
-    b.js("document.querySelector('.execution footer a').click()")
+    b.js("document.querySelector('.execution footer a[href*=trail]').click()")
     b.wait("location.hash.includes('trace_id=') && document.querySelectorAll('tr[data-n]').length >= 1", "its trace in the audit log")
 
 

@@ -18,10 +18,13 @@ extension Sample {
     }
 
     static let execution = ExecutionReport(
-        id: id(52), provider: "heuristic", model: "m", route: "cloud", rule: .autoCloud, taskType: .localModel,
-        privacyLevel: .auto, intent: .retrieval, isFallbackAllowed: true, usedFallback: true,
-        fallbackReason: "unavailable", isFallbackConfirmed: true, confidence: 0.5, tokenCount: 12,
-        latencyMilliseconds: 0.25, policy: .nothing, warnings: ["careful"], sideEffects: ["ai_mediation_event"],
+        id: id(52), provider: "heuristic", model: "m",
+        asked: AskedModel(.serverGateway, "m", .server, tokenCount: 40), route: .cloud, rule: .autoCloud,
+        claimedRule: .autoCloud, taskType: .localModel, privacyLevel: .auto, intent: .retrieval,
+        isFallbackAllowed: true, usedFallback: true, fallbackReason: "error", fallbackConfirmed: .yes,
+        constraintConfirmed: .no, confidence: 0.5, tokenCount: 12, questionHash: "ab12", questionLength: 48,
+        latencyMilliseconds: 0.25, stages: [StageTime(.created, at: moment), StageTime(.failed, at: moment)],
+        policy: .nothing, warnings: ["careful"], sideEffects: ["ai_mediation_event"],
         grounding: Grounding(persona: .playful, session: 1, events: 4))
     private static let record = ExecutionRecord(
         id: id(52), familyID: id(2), userID: id(1), traceID: id(50), questionID: id(51), operation: .intent,

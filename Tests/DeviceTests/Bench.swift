@@ -13,7 +13,7 @@ final class FarAway: AnsweringServer {
     var refuses = false
     private(set) var attempts = 0
     private(set) var asked: [AIOperationID] = []
-    /// What it was told of the questions that it was asked.
+    /// What it was told with the questions.
     private(set) var options: [ExecutionOptions] = []
 
     func answer<Question, Response>(

@@ -80,11 +80,15 @@ struct LocalModelTests {
             #expect(model.requests[2].user.contains("the bus was late") && !model.requests[0].user.contains("Me"))
             for record in bench.executions {
                 let report = record.execution
-                #expect(report.provider == "local_model" && report.model == "small" && report.route == "local")
+                #expect(report.provider == "local_model" && report.model == "small" && report.route == .local)
                 #expect(
                     report.rule == .privacyLocal && report.taskType == .localModel
                         && report.confidence == (record.operation == .operation(.summarizeExcuse) ? 0.9 : 0.8))
-                #expect(!report.usedFallback && report.fallbackReason == "none" && report.tokenCount == 42)
+                #expect(
+                    !report.usedFallback && report.fallbackReason == "none"
+                        && report.tokenCount == (record.operation == .operation(.summarizeExcuse) ? 4 : 0))
+                #expect(report.asked == AskedModel(.localModel, "small", .device, tokenCount: 42))
+                #expect(report.stages.map(\.stage) == [.created, .routed, .executed, .completed])
                 #expect(record.errorCode == nil && record.userID == me && record.questionID != nil)
             }
             let traces = model.requests.map(\.traceparent)
@@ -232,6 +236,7 @@ struct LocalModelTests {
             for report in bench.executions.map(\.execution) {
                 #expect(report.provider == "heuristic" && report.model == nil && report.usedFallback)
                 #expect(report.fallbackReason == reason && report.confidence == 0.5 && report.taskType == .localModel)
+                #expect(report.isInPlaceOfModel == (answer != .failure(.unavailable(.unknownModel))))
             }
         }
     }
@@ -245,6 +250,9 @@ struct LocalModelTests {
             _ = try await bench.local.summarizeExcuse("the bus was late", nagID: Self.nag)
             #expect(lite.requests.map(\.task) == [.summarizeExcuse])
             #expect(bench.executions.map(\.execution.provider) == ["heuristic", "local_model"])
+            // The small model does not word tips, and the answer says so; it was not asked.
+            #expect(bench.executions.map(\.execution.fallbackReason) == ["task_not_covered", "none"])
+            #expect(bench.executions[0].execution.asked == nil && !bench.executions[0].execution.isInPlaceOfModel)
             _ = try await bench.ask(.digest)
             #expect(lite.requests.count == 1 && bench.far.asked == [.digest])
             // In place of the server the rules answer.
@@ -252,6 +260,7 @@ struct LocalModelTests {
             _ = try await bench.ask(.digest)
             let report = try #require(bench.executions.last?.execution)
             #expect(lite.requests.count == 1 && report.usedFallback && report.fallbackReason == "unavailable")
+            #expect(!report.isInPlaceOfModel && report.route == .cloud, "the server was to answer, and no model")
         }
     }
 
@@ -290,7 +299,7 @@ struct LocalModelTests {
     func gateway() async throws {
         let answer = try await ask("good")
         #expect(answer.text.hasSuffix(Self.ending) && answer.report.provider == "local_model")
-        #expect(answer.report.model == "test-model" && answer.report.tokenCount == 42)
+        #expect(answer.report.model == "test-model" && answer.report.asked?.tokenCount == 42)
     }
 
     @Test(

@@ -37,11 +37,30 @@ struct OnDeviceTests {
             bench.far.isDown = true
             if operation == .pushBack {
                 await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(operation) }
-                #expect(bench.executions.last?.errorCode == "E-NET-001")
+                // Nobody has answered, and the device's own history says so.
+                let record = try #require(bench.executions.last)
+                #expect(record.errorCode == "E-NET-001" && record.operation == .operation(.pushBack))
+                #expect(record.execution.stages.last?.stage == .failed && record.execution.confidence == nil)
             } else {
                 let offline = try await bench.ask(operation)
                 #expect(offline.place == .device && offline.reason == (isLocal ? .fresh : .serverUnreachable))
+                #expect(offline.dataAge == (isLocal ? nil : .hours(25)), "how old what it is made of is")
             }
+        }
+    }
+
+    @Test("the server is told trace, question, task and rule of what the device sends it")
+    func told() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            #expect(try await bench.ask(.selectTone).reason == .neverSynced)
+            try bench.sync()
+            #expect(try await bench.ask(.digest).reason == .wholeFamily)
+            let told = bench.far.options
+            // The device tried the first one itself, and was not to answer the second.
+            #expect(told.map(\.rule) == [.localFailureFallback, .autoCloud])
+            #expect(told.allSatisfy { $0.taskType == .heuristic && $0.traceID != nil && $0.questionID != nil })
+            #expect(Set(told.map(\.traceID)).count == 2 && told.allSatisfy { $0.confirmation == nil })
         }
     }
 

@@ -35,6 +35,16 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
         case .unavailable: 503
         }
     }
+
+    /// Whether the same request may succeed after the person has waited, signed in or read again.
+    public var isRecoverable: Bool {
+        switch self {
+        case .authenticationFailed, .preconditionFailed, .rateLimited, .internalError, .unavailable: true
+        case .malformedRequest, .authorizationDenied, .policyForbidden, .notFound, .methodNotAllowed, .conflict,
+            .payloadTooLarge, .validationFailed, .policyInvalidValue:
+            false
+        }
+    }
 }
 
 /// Error reasons that are not denials by domain rules.
@@ -49,6 +59,8 @@ public enum ErrorReason {
     public static let accountPending = "account_pending"
     /// The person lacks a consent that the operation requires.
     public static let consentMissing = "consent_missing"
+    /// The question's id was used before, for another question or with other settings.
+    public static let questionReused = "question_id_reused"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"
     /// The instance of a series is not open yet; the error names the moment.

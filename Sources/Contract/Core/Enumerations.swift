@@ -65,4 +65,5 @@ extension KeyProvider: WireEnumeration {}
 extension SchemaStyle: WireEnumeration {}
 extension TokensField: WireEnumeration {}
 extension Reach: WireEnumeration {}
+extension ProviderName: WireEnumeration {}
 extension TaskKind: WireEnumeration {}

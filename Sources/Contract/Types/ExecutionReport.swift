@@ -7,24 +7,42 @@ public struct ExecutionReport: Hashable, WireObject {
     public var id: ExecutionID
     public var provider: String
     public var model: String?
-    public var route: String
+    /// The model that the question was sent to, whatever became of it; nil where none was.
+    public var asked: AskedModel?
+    /// Where the router sent the question; nil for one that it sent nowhere.
+    public var route: RoutingDecision.Route?
+    /// The router's rule.
     public var rule: RoutingRule?
     /// The rule as people read it.
     public var reason: String?
+    /// The rule by which the client says that it chose the server; nil where it says nothing.
+    public var claimedRule: RoutingRule?
     /// What the client asked for; `heuristic` where it said nothing.
     public var taskType: TaskType
     public var privacyLevel: PrivacyLevel
     public var intent: QuestionIntent?
+    /// Whether the router lets the question go another way where the chosen one fails. The rules that take a model's
+    /// place are no other way.
     public var isFallbackAllowed: Bool
     /// Whether something else answered than was asked for.
     public var usedFallback: Bool
     /// Why; `none` without a fallback.
     public var fallbackReason: String
-    public var isFallbackConfirmed: Bool
+    /// Whether the person agreed to a wider fallback.
+    public var fallbackConfirmed: ConfirmationStatus
+    /// Whether the person agreed to what a constraint asked.
+    public var constraintConfirmed: ConfirmationStatus
     /// 0 to 1; nil for an error.
     public var confidence: Double?
+    /// An estimate of the question's words, by which constraints and router decide.
     public var tokenCount: Int
+    /// A keyed digest of the question's words; nil for a question without words, and where there is no key.
+    public var questionHash: String?
+    /// The bytes of the question's words.
+    public var questionLength: Int
     public var latencyMilliseconds: Double
+    /// The stages that the question reached.
+    public var stages: [StageTime]
     /// The constraints that were evaluated, in their order, and those that applied.
     public var evaluated: [ConstraintID]
     public var applied: [ConstraintID]
@@ -36,54 +54,74 @@ public struct ExecutionReport: Hashable, WireObject {
     /// What a tip or a push-back was grounded in; nil for other operations and for errors.
     public var grounding: Grounding?
 
+    /// Whether the rules answered although a model had been asked.
+    public var isInPlaceOfModel: Bool { usedFallback && asked != nil }
+
     public init(
-        id: ExecutionID, provider: String, model: String? = nil, route: String, rule: RoutingRule?, taskType: TaskType,
+        id: ExecutionID, provider: String, model: String? = nil, asked: AskedModel? = nil,
+        route: RoutingDecision.Route?, rule: RoutingRule?, claimedRule: RoutingRule? = nil, taskType: TaskType,
         privacyLevel: PrivacyLevel, intent: QuestionIntent?, isFallbackAllowed: Bool, usedFallback: Bool,
-        fallbackReason: String, isFallbackConfirmed: Bool = false, confidence: Double?, tokenCount: Int,
-        latencyMilliseconds: Double, policy: PolicyResult, warnings: [String], sideEffects: [String],
-        grounding: Grounding? = nil
+        fallbackReason: String, fallbackConfirmed: ConfirmationStatus = .none,
+        constraintConfirmed: ConfirmationStatus = .none, confidence: Double?, tokenCount: Int,
+        questionHash: String? = nil, questionLength: Int = 0, latencyMilliseconds: Double, stages: [StageTime] = [],
+        policy: PolicyResult, warnings: [String], sideEffects: [String], grounding: Grounding? = nil
     ) {
         self.id = id
         self.provider = provider
         self.model = model
+        self.asked = asked
         self.route = route
         self.rule = rule
-        reason = rule?.text
+        self.claimedRule = claimedRule
         self.taskType = taskType
         self.privacyLevel = privacyLevel
         self.intent = intent
         self.isFallbackAllowed = isFallbackAllowed
         self.usedFallback = usedFallback
         self.fallbackReason = fallbackReason
-        self.isFallbackConfirmed = isFallbackConfirmed
+        self.fallbackConfirmed = fallbackConfirmed
+        self.constraintConfirmed = constraintConfirmed
         self.confidence = confidence
         self.tokenCount = tokenCount
+        self.questionHash = questionHash
+        self.questionLength = questionLength
         self.latencyMilliseconds = latencyMilliseconds
+        self.stages = stages
         evaluated = policy.evaluated
         applied = policy.applied
         self.warnings = warnings
         violation = policy.violation?.reason
         self.sideEffects = sideEffects
         self.grounding = grounding
+        reason = decidedReason
     }
+
+    /// The decision's reason, which follows from the other members.
+    public var decidedReason: String? { rule?.reason(route, taskType, privacyLevel, fallback: fallbackConfirmed) }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         id = try fields.required("id")
         provider = try fields.required("provider")
         model = try fields.optional("model")
-        route = try fields.required("route")
+        asked = try fields.optional("asked")
+        route = try fields.optional("route")
         rule = try fields.optional("rule_id")
         reason = try fields.optional("reason")
+        claimedRule = try fields.optional("claimed_rule_id")
         taskType = try fields.required("task_type")
         privacyLevel = try fields.required("privacy_level")
         intent = try fields.optional("intent")
         isFallbackAllowed = try fields.required("fallback_allowed")
         usedFallback = try fields.required("used_fallback")
         fallbackReason = try fields.required("fallback_reason")
-        isFallbackConfirmed = try fields.required("fallback_confirmed")
+        fallbackConfirmed = try ConfirmationStatus("fallback_confirmed", in: fields)
+        constraintConfirmed = try fields.defaulted("constraint_confirmed", to: .none)
         confidence = try fields.optional("confidence")
         tokenCount = try fields.required("token_count")
+        questionHash = try fields.optional("question_hash")
+        questionLength = try fields.defaulted("question_length", to: 0)
         latencyMilliseconds = try fields.required("latency_ms")
+        stages = try fields.defaulted("stages", to: [])
         evaluated = try fields.required("evaluated")
         applied = try fields.required("applied")
         warnings = try fields.required("warnings")
@@ -97,19 +135,25 @@ public struct ExecutionReport: Hashable, WireObject {
             json.field("id", id)
             json.field("provider", provider)
             json.field("model", model)
+            json.field("asked", asked)
             json.field("route", route)
             json.field("rule_id", rule)
             json.field("reason", reason)
+            json.field("claimed_rule_id", claimedRule)
             json.field("task_type", taskType)
             json.field("privacy_level", privacyLevel)
             json.field("intent", intent)
             json.field("fallback_allowed", isFallbackAllowed)
             json.field("used_fallback", usedFallback)
             json.field("fallback_reason", fallbackReason)
-            json.field("fallback_confirmed", isFallbackConfirmed)
+            json.field("fallback_confirmed", fallbackConfirmed)
+            json.field("constraint_confirmed", constraintConfirmed)
             json.field("confidence", confidence)
             json.field("token_count", tokenCount)
+            json.field("question_hash", questionHash)
+            json.field("question_length", questionLength)
             json.field("latency_ms", latencyMilliseconds)
+            json.field("stages", stages)
             json.field("evaluated", evaluated)
             json.field("applied", applied)
             json.field("warnings", warnings)

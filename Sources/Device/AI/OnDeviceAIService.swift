@@ -50,7 +50,8 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             record(
                 AnswerRecord(
                     operation: operation.id, place: place, reason: reason, at: local.now,
-                    microseconds: stopwatch() - started))
+                    microseconds: stopwatch() - started,
+                    dataAge: place == .device && operation.facts != .none ? local.dataAge : nil))
             return response
         }
         let known = try wanted == nil ? reasonToAskServer(operation) : .cloud
@@ -109,7 +110,10 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     ) -> ExecutionOptions {
         let task = wanted?.taskType ?? (decision.route == .cloud ? decision.taskType : .heuristic)
         return ExecutionOptions(
-            traceID: routed.trace, questionID: routed.question.id, taskType: task, model: wanted?.model, rule: rule)
+            traceID: routed.trace, questionID: routed.question.id, taskType: task,
+            // The usual level is left to what the person prefers by now, which may be stricter.
+            privacyLevel: routed.question.privacyLevel == .auto ? nil : routed.question.privacyLevel,
+            intent: routed.question.intent, model: wanted?.model, rule: rule)
     }
 
     /// Why the server is asked before the cache is read; nil where it is not.
@@ -220,15 +224,20 @@ public struct AnswerRecord: Hashable, Sendable {
     public let reason: AnswerReason
     public let at: Timestamp
     public let microseconds: Int64
+    /// How old the device's copy was of which the answer was made; nil for an answer of the server, one that needs no
+    /// copy, and one that is read from the cache again.
+    public let dataAge: Timestamp.Span?
 
     public init(
-        operation: AIOperationID, place: AnswerPlace, reason: AnswerReason, at: Timestamp, microseconds: Int64
+        operation: AIOperationID, place: AnswerPlace, reason: AnswerReason, at: Timestamp, microseconds: Int64,
+        dataAge: Timestamp.Span? = nil
     ) {
         self.operation = operation
         self.place = place
         self.reason = reason
         self.at = at
         self.microseconds = microseconds
+        self.dataAge = dataAge
     }
 }
 

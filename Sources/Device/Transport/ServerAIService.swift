@@ -1,32 +1,34 @@
 import Contract
 import Domain
+import LocalAI
 import NagzAI
 
 /// Answers AI operations with the server's endpoints.
 public struct ServerAIService: AnsweringServer {
     private let client: ServerClient
-    private let confirms: (String) -> Bool
+    private let dialog: ConstraintDialog
     private let report: (ExecutionReport) -> Void
 
     /// - Parameters:
-    ///   - confirms: whether the person agrees to the prompts of constraints, which the server gives.
+    ///   - dialog: how the person is asked for confirmations that the server wants.
     ///   - report: called with how an answer came about, where the server tells it.
     public init(
-        _ client: ServerClient, confirms: @escaping (String) -> Bool = { _ in false },
+        _ client: ServerClient, dialog: ConstraintDialog = .silent,
         report: @escaping (ExecutionReport) -> Void = { _ in }
     ) {
         self.client = client
-        self.confirms = confirms
+        self.dialog = dialog
         self.report = report
     }
 
-    /// - Throws: `ClientError`; `NoEndpoint` for an operation that the contract does not have.
+    /// A question of which the server is told nothing else.
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
         try await answer(operation, question, ExecutionOptions())
     }
 
+    /// - Throws: `ClientError`; `QuestionRefusal.declined`; `NoEndpoint` for an operation that the contract does not have.
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions
     ) async throws -> Response {
@@ -34,21 +36,32 @@ public struct ServerAIService: AnsweringServer {
         return try await send(call, question, options)
     }
 
+    /// A confirmed question is the same one: it keeps its trace and its id.
     private func send<Call: AICall>(
         _ call: Call, _ question: Call.Question, _ options: ExecutionOptions
     ) async throws -> Call.Response {
         do {
             return try await answer(call, question, options)
         } catch let ClientError.refused(refusal) {
-            let askable: [ExecutionCode] = [.confirmationNeeded, .fallbackNeedsConfirmation]
-            guard let fault = refusal.execution, askable.map(\.rawValue).contains(fault.code),
-                let confirmation = fault.confirmation, confirms(refusal.message)
+            guard let fault = refusal.execution, Self.asks.contains(fault.code), let confirmation = fault.confirmation
             else { throw ClientError.refused(refusal) }
-            var confirmed = options
-            confirmed.confirmation = confirmation
-            return try await answer(call, question, confirmed)
+            switch dialog.decision(on: refusal.message) {
+            case .given: break
+            case .nobodyToAsk: throw ClientError.refused(refusal)
+            case .declined:
+                // The server keeps what was declined; where it is not reached, the confirmation runs out.
+                _ = try? await client.call(
+                    API.declineConfirmation, NoParameters(), ConfirmationReply(confirmation: confirmation))
+                throw QuestionRefusal.declined
+            }
+            var options = options
+            (options.traceID, options.confirmation) = (options.traceID ?? fault.traceID, confirmation)
+            return try await answer(call, question, options)
         }
     }
+
+    /// The codes that ask for a confirmation.
+    private static let asks = [ExecutionCode.confirmationNeeded, .fallbackNeedsConfirmation].map(\.rawValue)
 
     private func answer<Call: AICall>(
         _ call: Call, _ question: Call.Question, _ options: ExecutionOptions

@@ -22,11 +22,22 @@ public struct Authorship: Hashable, Sendable {
     public var model: String?
     /// Why it is not who was asked; nil if it is.
     public var fallback: FallbackReason?
+    /// The model that the question was sent to; nil where none was.
+    public var asked: AskedModel?
 
-    public init(_ provider: ProviderName = .heuristic, model: String? = nil, fallback: FallbackReason? = nil) {
+    public init(
+        _ provider: ProviderName = .heuristic, model: String? = nil, fallback: FallbackReason? = nil,
+        asked: AskedModel? = nil
+    ) {
         self.provider = provider
         self.model = model
         self.fallback = fallback
+        self.asked = asked
+    }
+
+    /// A model whose text was used.
+    public init(_ asked: AskedModel) {
+        self.init(asked.provider, model: asked.name, asked: asked)
     }
 
     /// How sure an answer is, 0 to 1.
@@ -41,6 +52,8 @@ public struct Authorship: Hashable, Sendable {
 public enum FallbackReason: Error, Hashable, Sendable {
     /// The person's preference `ai_mode` uses no such model.
     case mode
+    /// The model that is there does not word answers of this kind.
+    case taskNotCovered
     case unavailable
     /// The model was asked, and failed.
     case error
@@ -62,6 +75,7 @@ public enum FallbackReason: Error, Hashable, Sendable {
     public var text: String {
         switch self {
         case .mode: "mode"
+        case .taskNotCovered: "task_not_covered"
         case .unavailable: "unavailable"
         case .error: "error"
         case .latencyBudget: "latency_budget"

@@ -47,6 +47,11 @@ public enum ModelProblem: Error, Hashable, Sendable {
     /// It may not be shown.
     case refused(OutputCheck.Refusal)
 
+    /// Whether the question was sent to the model, or may have been.
+    public var wasAsked: Bool {
+        if case .fault(.unavailable) = self { false } else { true }
+    }
+
     /// Why the rules answer instead.
     public var fallback: FallbackReason {
         switch self {

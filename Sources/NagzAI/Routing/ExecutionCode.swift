@@ -24,6 +24,10 @@ public enum ExecutionCode: String, Sendable, CaseIterable {
     case fallbackNeedsConfirmation = "E-FALLBACK-001"
     case sessionOver = "E-SESSION-001"
     case cancelled = "E-CANCEL-001"
+    /// The question's id was used for another question, or with other settings.
+    case questionReused = "E-QUESTION-001"
+    /// The rule that the client claims cannot have sent the question to the server.
+    case claimImplausible = "E-QUESTION-002"
 
     /// Whether the person may get an answer by doing something: waiting, confirming, or asking in another way.
     public var isRecoverable: Bool {
@@ -32,7 +36,7 @@ public enum ExecutionCode: String, Sendable, CaseIterable {
             .networkUnavailable, .confirmationNeeded, .confirmationInvalid, .fallbackNeedsConfirmation, .sessionOver:
             true
         case .cloudNotConfigured, .cloudTooLong, .cloudKeyRefused, .cloudOutputRefused, .blocked, .localQuestion,
-            .taskUnknown, .taskUnavailable, .cancelled:
+            .taskUnknown, .taskUnavailable, .cancelled, .questionReused, .claimImplausible:
             false
         }
     }

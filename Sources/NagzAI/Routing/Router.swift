@@ -18,7 +18,11 @@ public enum Router {
             if policy.effectiveAction == .forceCloud { draft.warnings.append(ignoredForceCloud) }
             return draft.local(.privacyLocal)
         }
-        if policy.effectiveAction == .forceLocal { return draft.local(.policyForceLocal) }
+        if policy.effectiveAction == .forceLocal {
+            // Where no person's words would leave the device, the server's own records are as near.
+            let route: RoutingDecision.Route = state.isServer && question.content.isEmpty ? .cloud : .local
+            return draft.local(.policyForceLocal, route: route)
+        }
         if policy.effectiveAction == .forceCloud { return draft.cloud(.policyForceCloud) }
         if question.privacyLevel == .cloud { return draft.cloud(.privacyCloud) }
         if state.mode != .byoOnly, state.canAnswer(question) {
@@ -62,7 +66,9 @@ private struct Draft {
     let now: Timestamp
     let trace: TraceID
 
-    func local(_ rule: RoutingRule, isFallbackAllowed: Bool = false) -> Result<RoutingDecision, RoutingFailure> {
+    func local(
+        _ rule: RoutingRule, route: RoutingDecision.Route = .local, isFallbackAllowed: Bool = false
+    ) -> Result<RoutingDecision, RoutingFailure> {
         switch state.mode {
         case .byoOnly: return .failure(.localModelUnavailable)
         // The rules are not what this mode promises.
@@ -70,7 +76,7 @@ private struct Draft {
         case .onDeviceOnly where !isWritten: return .failure(.nothingToWrite)
         case .heuristic, .auto, .onDeviceOnly, .localOnly, .off: break
         }
-        return .success(decision(.local, localProvider, rule, isFallbackAllowed))
+        return .success(decision(route, localProvider, rule, isFallbackAllowed))
     }
 
     func cloud(_ rule: RoutingRule) -> Result<RoutingDecision, RoutingFailure> {

@@ -1,3 +1,5 @@
+import Domain
+
 extension RoutingRule {
     /// The rule as people read it, in answers, history, export and console.
     public var text: String {
@@ -11,6 +13,29 @@ extension RoutingRule {
         case .autoCloud: "Auto mode: token count exceeds local threshold or local model unavailable"
         case .localFailureFallback: "Local execution failed; fallback to cloud (user confirmed)"
         case .networkUnavailable: "Cloud execution unavailable: no network connectivity"
+        }
+    }
+}
+
+extension RoutingRule {
+    /// Why a question went where it did, as people read it: the rule's text, but for what that would claim untruly.
+    /// - Parameters:
+    ///   - route: where the rule sent the question; nil for nowhere.
+    ///   - taskType: what was asked for.
+    ///   - level: the question's.
+    ///   - fallback: whether the person agreed to a fallback.
+    public func reason(
+        _ route: RoutingDecision.Route?, _ taskType: TaskType, _ level: PrivacyLevel, fallback: ConfirmationStatus
+    ) -> String {
+        switch self {
+        case .autoCloud where taskType == .heuristic: "Auto mode: the rules were asked for"
+        case .policyForceLocal where route == .cloud:
+            "Policy constraint kept the question from third parties: only the server's own records may answer it"
+        case .privacyLocal where level != .local: "The question was to be answered on the device"
+        case .localFailureFallback where fallback == .no: "Local execution failed; fallback to cloud (user declined)"
+        case .localFailureFallback where fallback == .none:
+            "Local execution failed; fallback to cloud (not confirmed yet)"
+        default: text
         }
     }
 }

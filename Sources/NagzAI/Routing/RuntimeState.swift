@@ -15,10 +15,13 @@ public struct RuntimeState: Hashable, Sendable {
     public var isThirdPartyAllowed: Bool
     /// What the person should know of the models that they have chosen; the decision's warnings tell it.
     public var notices: [String] = []
+    /// Whether the server decides, whose own records are the source of the facts.
+    public var isServer: Bool
 
     public init(
         local: LocalCapability, network: NetworkState, tokenThreshold: Int = 4_096, mode: AIMode = .heuristic,
-        ownProviderModel: String? = nil, gatewayModel: String? = nil, isThirdPartyAllowed: Bool = false
+        ownProviderModel: String? = nil, gatewayModel: String? = nil, isThirdPartyAllowed: Bool = false,
+        isServer: Bool = false
     ) {
         self.local = local
         self.network = network
@@ -27,6 +30,7 @@ public struct RuntimeState: Hashable, Sendable {
         self.ownProviderModel = ownProviderModel
         self.gatewayModel = gatewayModel
         self.isThirdPartyAllowed = isThirdPartyAllowed
+        self.isServer = isServer
     }
 }
 

@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import HTTP
+import JSON
 import NagzAI
 import Reactor
 
@@ -166,18 +167,24 @@ final class RouteTable {
         let isTraced = endpoint.operation.isTraced
         if isTraced { fields.append(HeaderField(HeaderFields.traceID, context.trace.description)) }
         do {
-            let call = try call(endpoint, request, context)
+            let call: Call<Parameters, Body>
+            do { call = try self.call(endpoint, request, context) } catch  where isTraced {
+                guard let trace = endpoint.namedTrace(in: request) else { throw error }
+                fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
+                caller = caller.traced(by: trace)
+                throw error
+            }
             if isTraced, let trace = Self.namedTrace(call.body) ?? Self.namedTrace(call.parameters) {
                 caller = caller.traced(by: trace)
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
                 return try await Self.answer(caller, call, tracedBy: trace, handler)
             }
             return try await handler(caller, call)
-        } catch let refusal as APIError where isTraced && refusal.executionCode != nil {
-            throw refusal.traced(by: context.trace)
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
             try countEnded(caller, endpoint.operation, &fields)
-            throw refusal
+            throw isTraced ? refusal.traced(by: caller.context.trace) : refusal
+        } catch let refusal as APIError where isTraced {
+            throw refusal.traced(by: caller.context.trace)
         }
     }
 
@@ -270,13 +277,25 @@ final class RouteTable {
 }
 
 extension APIError {
-    /// The refusal of invalid input by an AI operation, with its code and trace.
+    /// The refusal of an AI operation, with its code and trace: a code of the mediator's, or else the envelope's.
     fileprivate func traced(by trace: TraceID) -> APIError {
+        guard execution == nil else { return self }
         var refusal = self
-        refusal.execution = executionCode.map {
-            ExecutionFault(code: $0.rawValue, traceID: trace, isRecoverable: $0.isRecoverable)
-        }
+        refusal.execution = ExecutionFault(
+            code: executionCode?.rawValue ?? code.rawValue, traceID: trace,
+            isRecoverable: executionCode?.isRecoverable ?? code.isRecoverable)
         return refusal
+    }
+}
+
+extension Endpoint {
+    /// The trace that a client has named in a request which is otherwise not understood.
+    fileprivate func namedTrace(in request: HTTP.Request) -> TraceID? {
+        if Parameters.self is any NamesTrace.Type {
+            return request.query.first { $0.name == "trace_id" }.flatMap { TraceID($0.value) }
+        }
+        guard Body.self is any NamesTrace.Type else { return nil }
+        return (try? JSONValue(parsing: request.body.span))?["trace_id"]?.stringValue.flatMap { TraceID($0) }
     }
 }
 

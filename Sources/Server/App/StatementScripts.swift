@@ -45,8 +45,9 @@ package struct StatementScripts {
             actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),
             details: [
                 "miss_count_7d": "1", "streak": "0", "operation": "select_tone", "rule": "tone.default",
-                "on_behalf_of": "\(Self.recipient)", "provider": "heuristic", "route": "server",
-                "used_fallback": "false",
+                "on_behalf_of": "\(Self.recipient)", "provider": "heuristic", "route": "cloud",
+                "rule_id": "AUTO_CLOUD", "task_type": "heuristic", "fallback_confirmed": "none",
+                "fallback_reason": "none", "latency_us": "500", "used_fallback": "false",
                 "output": "neutral", "content_length": "45", "content_hash": hexadecimal(sha256([])),
             ],
             statements: [
@@ -54,7 +55,7 @@ package struct StatementScripts {
                     Self.event, Self.nag, "select_tone", .neutral,
                     "Neutral, because neither misses nor streak say else.",
                     onBehalfOf: Self.user),
-                ExecutionStatements.record(Self.execution(at: now), session: nil, in: Self.family),
+                ExecutionStatements.record(Self.execution(at: now), session: nil, nil, in: Self.family),
             ])
         let ledger = Ledger(database: database, random: SystemRandomness(), comparesClocks: true)
         let write = ledger.statement(act, in: Self.family, context)
@@ -73,10 +74,11 @@ package struct StatementScripts {
     private static func execution(at now: Timestamp) -> ExecutionRecord {
         let report = ExecutionReport(
             id: event.retyped(), provider: ProviderName.heuristic.rawValue,
-            route: RoutingDecision.Route.cloud.rawValue, rule: .autoCloud, taskType: .heuristic, privacyLevel: .auto,
-            intent: nil, isFallbackAllowed: true, usedFallback: false, fallbackReason: "none", confidence: 0.7,
-            tokenCount: 0, latencyMilliseconds: 1, policy: .nothing, warnings: [],
-            sideEffects: ["ai_mediation_event"])
+            route: .cloud, rule: .autoCloud, taskType: .heuristic, privacyLevel: .auto, intent: nil,
+            isFallbackAllowed: false, usedFallback: false, fallbackReason: "none", confidence: 0.7, tokenCount: 0,
+            latencyMilliseconds: 1,
+            stages: [.created, .routed, .executed, .completed].map { StageTime($0, at: now) }, policy: .nothing,
+            warnings: [], sideEffects: ["ai_mediation_event"])
         return ExecutionRecord(
             id: report.id, familyID: family, userID: user, traceID: trace, questionID: nil,
             operation: .operation(.selectTone), nagID: nag, errorCode: nil, createdAt: now, execution: report)

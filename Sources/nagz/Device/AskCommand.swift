@@ -9,6 +9,8 @@ import NagzAI
 struct AskCommand: Sendable {
     let name: String
     let operation: AIOperationID
+    /// Whether its answer is made of the server's records, of which the device has a copy.
+    let usesRecords: Bool
     let ask: @Sendable (any AIService, AskedCommand) async throws -> PrintableAnswer
 
     init<Question, Response: WireOutput>(
@@ -18,6 +20,7 @@ struct AskCommand: Sendable {
     ) {
         self.name = name
         self.operation = operation.id
+        usesRecords = operation.facts != .none
         ask = { service, asked in
             let answer = try await service.answer(operation, try question(asked))
             return PrintableAnswer(json: answer.jsonValue, lines: lines(answer))

@@ -28,7 +28,7 @@ enum DeviceAnswers {
             let answer = try await command.ask(local, asked)
             let record = AnswerRecord(
                 operation: command.operation, place: .device, reason: .local, at: MachineClock.moment(),
-                microseconds: MachineClock.microseconds() - started)
+                microseconds: MachineClock.microseconds() - started, dataAge: command.usesRecords ? local.dataAge : nil)
             told.record = record
             return try printAnswer(answer, told, cache, context)
         }
@@ -111,6 +111,7 @@ enum DeviceAnswers {
                 "answer": answer.json, "place": record.map { .string($0.place.rawValue) } ?? .null,
                 "reason": record.map { .string($0.reason.rawValue) } ?? .null,
                 "microseconds": record.map { .integer($0.microseconds) } ?? .null,
+                "data_age_seconds": record?.dataAge.map { .integer($0.microseconds / 1_000_000) } ?? .null,
                 "execution": told.execution?.jsonValue ?? .null,
             ])
         }

@@ -115,8 +115,7 @@ struct DeviceContext {
     /// The server's answers to questions that stay within what the person confirms.
     /// - Parameter report: called with how an answer of the server came about.
     func server(_ session: DeviceSession, report: @escaping (ExecutionReport) -> Void) throws -> ServerAIService {
-        let dialog = dialog
-        return ServerAIService(try client(session), confirms: { dialog.confirms($0) }, report: report)
+        ServerAIService(try client(session), dialog: dialog, report: report)
     }
 
     /// The nag with that id, or with an id that ends so.

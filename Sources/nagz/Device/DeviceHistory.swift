@@ -34,7 +34,7 @@ enum DeviceHistory {
             let how = record.execution
             print(
                 record.createdAt.spoken, record.operation.rawValue.padded(to: 18),
-                record.errorCode ?? how.provider + (how.usedFallback ? " in place of a model" : ""),
+                record.errorCode ?? how.provider + (how.isInPlaceOfModel ? " in place of a model" : ""),
                 how.violation ?? how.reason ?? "", separator: "  ")
             for warning in how.warnings { print("  \(warning)") }
         }

@@ -3,6 +3,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import NagzAI
 
 extension WireOutput {
     /// This value as JSON, to be part of another document.
@@ -61,9 +62,17 @@ extension AnswerReason {
 }
 
 extension ExecutionReport {
-    /// What produced the answer: `by local_model (small)`, `by heuristic in place of a model: unavailable`.
-    var spoken: String {
-        "by \(provider)\(model.map { " (\($0))" } ?? "")\(usedFallback ? " in place of a model: \(fallbackReason)" : "")"
+    /// What produced the answer: `by local_model (small)`, `by heuristic in place of local_model (small): error`.
+    var spoken: String { "by \(provider)\(model.map { " (\($0))" } ?? "")\(spokenFallback)" }
+
+    /// Why the rules answered; nothing where they were asked for.
+    private var spokenFallback: String {
+        guard usedFallback else { return "" }
+        if let asked { return " in place of \(asked.provider.rawValue) (\(asked.name)): \(fallbackReason)" }
+        if fallbackReason == FallbackReason.taskNotCovered.text {
+            return "; the model on this device is a small one, which does not word answers of this kind"
+        }
+        return taskType == .heuristic ? "" : "; no model was asked: \(fallbackReason)"
     }
 }
 
@@ -72,6 +81,7 @@ extension AnswerRecord {
     var spoken: String {
         let milliseconds = Double(microseconds) / 1_000
         let time = milliseconds < 10 ? String(format: "%.1f ms", milliseconds) : "\(Int(milliseconds)) ms"
-        return "answered by \(place == .device ? "this device" : "the server") in \(time): \(reason.spoken)"
+        let age = dataAge.map { "; its data are \($0.spoken) old" } ?? ""
+        return "answered by \(place == .device ? "this device" : "the server") in \(time): \(reason.spoken)\(age)"
     }
 }

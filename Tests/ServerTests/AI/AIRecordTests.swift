@@ -13,7 +13,7 @@ import Testing
 struct AIRecordTests {
     private static let promised: Set = [
         "operation", "on_behalf_of", "rule", "provider", "route", "used_fallback", "fallback_reason",
-        "fallback_confirmed",
+        "fallback_confirmed", "rule_id", "task_type",
         "latency_us", "output", "content_length",
     ]
 
@@ -39,10 +39,11 @@ struct AIRecordTests {
             #expect(Set(details.keys).isSuperset(of: Self.promised), "\(Self.promised.subtracting(details.keys))")
             #expect(Rule(rawValue: details["rule"] ?? "") != nil)
             #expect(details["operation"] == request.operation)
-            #expect(details["provider"] == "heuristic" && details["route"] == "server")
+            #expect(details["provider"] == "heuristic" && details["route"] == "cloud")
+            #expect(details["rule_id"] == "AUTO_CLOUD" && details["task_type"] == "heuristic")
             #expect(
                 details["used_fallback"] == "false" && details["fallback_reason"] == "none"
-                    && details["fallback_confirmed"] == "false")
+                    && details["fallback_confirmed"] == "none")
             #expect(details["latency_us"].flatMap { Int($0) } ?? -1 >= 0)
             let json = try #require(reply.json)
             let content = ["summary", "reason", "tip", "message", "summary_text", "answer"].compactMap { key in

@@ -165,10 +165,11 @@ struct ConstrainedDeviceTests {
                 try await server.constraint(
                     .about("Sure", .family, 1, .requireConfirmation(prompt: "Is this needed?")), in: home)
                 var asked: [String] = []
-                let far = ServerAIService(device.client) {
+                let dialog = ConstraintDialog(warn: { _ in }) {
                     asked.append($0)
-                    return true
+                    return .given
                 }
+                let far = ServerAIService(device.client, dialog: dialog)
                 try await server.constraint(
                     .about(
                         "Sure", .family, 1, .requireConfirmation(prompt: "Is this needed?"),

@@ -119,7 +119,7 @@ struct DeviceAITests {
     func withdrawn() async throws {
         try await Self.withDevice { device, scene, nag in
             #expect(try device.ask(["coach", nag]) == "device heuristic")
-            try await scene.revokeConsent()
+            try await scene.ai.revokeConsent()
             let sync = try device.run(["sync"])
             #expect(sync.code == 0 && sync.output.contains("the consent ai_mediation was withdrawn"))
             #expect(try device.run(["coach", nag]).code == 77)

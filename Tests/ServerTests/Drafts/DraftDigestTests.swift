@@ -98,9 +98,14 @@ struct DraftDigestTests {
             func select(as person: Person) async throws {
                 try await server.call(
                     API.createDraft,
-                    DraftCreate(familyID: family.id, kind: .suggestedNag, contextIDs: [event], text: "t"), as: person)
+                    DraftCreate(
+                        familyID: family.id, kind: .digest, contextIDs: [event], recipientIDs: [family.guardian.id]),
+                    as: person)
             }
-            for person in [family.guardian, family.secondGuardian] { try await select(as: person) }
+            // Whoever sees it may select it, but no digest is made of it alone.
+            for person in [family.guardian, family.secondGuardian] {
+                try await server.expect(.refusal(.validationFailed, "context_ids")) { try await select(as: person) }
+            }
             try await server.expect(.refusal(.notFound, "context_ids")) { try await select(as: family.participant) }
         }
     }

@@ -236,7 +236,8 @@ extension MatrixRow {
             (
                 NoParameters(),
                 DraftCreate(
-                    familyID: $0.family.id, kind: .suggestedNag, contextIDs: [$0.childNag.retyped()], text: "t")
+                    familyID: $0.family.id, kind: .dueChange, nagID: $0.childNag,
+                    contextIDs: [$0.childNag.retyped()], text: "tomorrow at 5")
             )
         },
         MatrixRow(API.listDrafts, allowed: .members) { (DraftListQuery(familyID: $0.family.id), NoBody()) },

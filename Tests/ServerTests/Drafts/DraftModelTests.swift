@@ -183,7 +183,7 @@ struct DraftModelTests {
                     API.createDraft, DraftCreate(familyID: home.id, kind: .suggestedNag, taskType: .localModel),
                     as: home.guardian)
             }
-            try await scene.revokeConsent()
+            try await scene.ai.revokeConsent()
             await #expect(throws: APIError.self) { try await scene.draft(Self.words, .localModel) }
             #expect(try await scene.questions().isEmpty)
             #expect(try await server.rows("SELECT 1 FROM drafts").isEmpty)
@@ -196,7 +196,7 @@ struct DraftModelTests {
             let answer = try await scene.whileHeld(
                 "revoked-draft", { try await scene.draft(Self.words, .localModel) }
             ) {
-                try await scene.revokeConsent()
+                try await scene.ai.revokeConsent()
             }
             #expect(throws: APIError.self) { try answer.get() }
             #expect(try await scene.ai.server.rows("SELECT 1 FROM drafts").isEmpty)

@@ -203,8 +203,12 @@ struct DraftTests {
             func create(_ ids: [ResourceID], _ person: Person) async throws {
                 try await server.call(
                     API.createDraft,
-                    DraftCreate(familyID: family.id, kind: .suggestedNag, contextIDs: ids, text: "t"), as: person)
+                    DraftCreate(
+                        familyID: family.id, kind: .digest, contextIDs: ids, recipientIDs: [family.guardian.id]),
+                    as: person)
             }
+            // The nag will have been due this week by then.
+            server.clock.advance(by: .hours(72))
             let all: [ResourceID] = [seen.id.retyped()] + events + excuses + answers
             #expect(events.count == 2 && excuses.count == 1 && answers.count == 1)
             try await create(all, family.child)

@@ -75,7 +75,8 @@ struct DraftTraceTests {
                 }
                 let other = try await server.call(
                     "POST", "/api/v1/ai/select-tone", as: scene.home.guardian, body: ["nag_id": nag, "intent": "x"])
-                #expect(other.status == 422 && other.json?["error"]?["details"]?["error_code"] == nil)
+                #expect(
+                    other.status == 422 && other.json?["error"]?["details"]?["error_code"] == "VALIDATION_ERROR")
             }
         }
     }

@@ -8,8 +8,8 @@ import Testing
 extension ExecutionReport {
     /// Of an answer by the rules.
     static let example = ExecutionReport(
-        id: ExecutionID(high: 1, low: 1), provider: "heuristic", route: "cloud", rule: .autoCloud, taskType: .heuristic,
-        privacyLevel: .auto, intent: nil, isFallbackAllowed: true, usedFallback: false, fallbackReason: "none",
+        id: ExecutionID(high: 1, low: 1), provider: "heuristic", route: .cloud, rule: .autoCloud, taskType: .heuristic,
+        privacyLevel: .auto, intent: nil, isFallbackAllowed: false, usedFallback: false, fallbackReason: "none",
         confidence: 0.7, tokenCount: 0, latencyMilliseconds: 1, policy: .nothing, warnings: [],
         sideEffects: ["ai_mediation_event"])
 }
@@ -50,6 +50,13 @@ extension AIScene {
             API.listExecutions, ExecutionListQuery(filter ?? ExecutionFilter(familyID: home.id)),
             as: person ?? home.guardian
         ).items
+    }
+
+    func revokeConsent() async throws {
+        let consents = try await server.call(API.listConsents, ConsentListQuery(familyID: home.id), as: home.guardian)
+        let consent = try #require(consents.items.first { $0.type == .aiMediation && $0.userID == home.guardian.id })
+        _ = try await server.call(
+            API.updateConsent, ConsentPath(consentID: consent.id), ConsentUpdate(revoked: true), as: home.guardian)
     }
 
     func constrain(

@@ -73,12 +73,15 @@ struct ExecutionHistoryTests {
             _ = try await scene.constrain(.warn(message: "Mind"), [Self.words])
             _ = try await scene.constrain(.warn(message: "Never"), [("token_count", "exceeds", "9999")])
             server.clock.advance(by: .seconds(1))
-            let options = ExecutionOptions(taskType: .localModel, intent: .analytical, rule: .privacyCloud)
+            let options = ExecutionOptions(taskType: .localModel, intent: .analytical, rule: .policyForceCloud)
             let warned = try #require(try await scene.summarize("the bus", options).execution)
             #expect(warned.evaluated.count == 2 && warned.applied.count == 1 && warned.usedFallback)
             #expect(try await scene.history(as: scene.home.child).map(\.execution) == [warned, plain])
             let stored = try await server.rows("SELECT report::text AS report FROM ai_executions ORDER BY created_at")
-            #expect(stored.first?["report"]?.stringValue == #"{"latency_ms":\#(plain.latencyMilliseconds)}"#)
+            let stages = String(decoding: JSONWriter.document { plain.stages.write(to: &$0) }, as: UTF8.self)
+            #expect(
+                stored.first?["report"]?.stringValue
+                    == #"{"latency_ms":\#(plain.latencyMilliseconds),"stages":\#(stages)}"#)
             let export = try await server.call(API.exportAccount, as: scene.home.child)
             let exported = try #require(export.sections[.aiExecutions]).map { try #require($0["execution"]) }
             // The text of a rule is not repeated there.

@@ -23,6 +23,8 @@ struct ExecutionTests {
                     && record.errorCode == nil)
             #expect(record.nagID == scene.nag && record.familyID == scene.home.id)
             #expect(record.execution.rule == .autoCloud && record.execution.provider == "heuristic")
+            #expect(record.execution.reason == "Auto mode: the rules were asked for")
+            #expect(record.execution.claimedRule == nil && !record.execution.isFallbackAllowed)
             #expect(record.execution.taskType == .heuristic && record.execution.confidence == 0.7)
             #expect(!record.execution.usedFallback && record.execution.fallbackReason == "none")
         }
@@ -131,6 +133,7 @@ struct ExecutionTests {
             let record = try #require(try await scene.history(as: scene.home.child).first)
             #expect(record.errorCode == "E-POLICY-001" && record.execution.violation == "No buses")
             #expect(record.execution.rule == .policyBlock && record.execution.applied == [id])
+            #expect(record.execution.route == nil && !record.execution.isFallbackAllowed)
             #expect(record.execution.evaluated == [id] && record.execution.confidence == nil)
             let entry = try #require(try await server.audit(scene.home.id).last)
             #expect(entry.kind == "ai_execution.refused" && entry.details["error_code"] == "E-POLICY-001")
@@ -191,6 +194,10 @@ struct ExecutionTests {
             #expect(fault.constraintID == id)
             let tone = try await scene.tone(ExecutionOptions(taskType: .heuristic))
             #expect(tone.execution?.rule == .policyForceLocal && tone.execution?.applied == [id])
+            #expect(
+                tone.execution?.reason
+                    == "Policy constraint kept the question from third parties: only the server's own records may answer it"
+            )
         }
     }
 
@@ -206,7 +213,7 @@ struct ExecutionTests {
             let scene = try await AIScene(server)
             try await scene.prefer(#"{"ai_mode": "\#(mode)"}"#, scene.home.child)
             let refused = try await refusal { try await scene.summarize() }
-            #expect(refused.status == status && refused.execution?.code == code?.rawValue)
+            #expect(refused.status == status && refused.execution?.code == code?.rawValue ?? "AUTHZ_DENIED")
             #expect(code != nil || refused.reason == ErrorReason.switchedOff)
             _ = try await scene.summarize(as: scene.home.guardian)
         }

@@ -21,12 +21,13 @@ struct ModelAnswerTests {
             }
             #expect(answer.response.reason.hasSuffix(ModelScene.ending))
             let report = try #require(answer.execution)
-            #expect(report.provider == "server_gateway" && report.model == ModelScene.model && report.route == "cloud")
+            #expect(report.provider == "server_gateway" && report.model == ModelScene.model && report.route == .cloud)
             #expect(!report.usedFallback && report.fallbackReason == "none" && report.confidence == 0.8)
             let record = try #require(try await scene.ai.history().first)
             #expect(record.execution == report && record.traceID == trace)
             let entry = try #require(try await scene.ai.server.audit(scene.ai.home.id).last)
             #expect(entry.details["provider"] == "server_gateway" && entry.details["model"] == ModelScene.model)
+            #expect(entry.details["asked_reach"] == "server" && entry.details["asked_model"] == ModelScene.model)
             #expect(entry.details["content_length"] == "\(answer.response.reason.utf8.count)")
             let rows = try await scene.ai.server.rows("SELECT summary FROM ai_mediation_events")
             #expect(rows.count == 1 && rows[0]["summary"]?.stringValue == answer.response.reason)
@@ -116,9 +117,16 @@ struct ModelAnswerTests {
             #expect(answer.response == rules.response)
             let report = try #require(answer.execution)
             #expect(report.provider == "heuristic" && report.model == nil && report.confidence == 0.5)
-            #expect(report.usedFallback && report.fallbackReason == reason && report.isFallbackAllowed)
+            #expect(report.usedFallback && report.fallbackReason == reason && !report.isFallbackAllowed)
             let asked = try await scene.questions().count
             #expect(asked == (word.hasPrefix("list-") ? 0 : 1))
+            // Whether it was asked or not: who it was, how far its words went, and why the rules answered.
+            #expect(report.asked == (asked == 0 ? nil : AskedModel(.serverGateway, ModelScene.model, .server)))
+            let entry = try #require(try await scene.ai.server.audit(scene.ai.home.id).last)
+            #expect(entry.details["fallback_reason"] == reason && entry.details["task_type"] == "local_llm")
+            #expect(entry.details["asked_model"] == (asked == 0 ? nil : ModelScene.model))
+            #expect(entry.details["asked_provider"] == (asked == 0 ? nil : "server_gateway"))
+            #expect(entry.details["asked_reach"] == (asked == 0 ? nil : "server"))
             var options = ModelScene.gateway
             options.privacyLevel = .cloud
             _ = try await scene.ai.expectRefusal(

@@ -94,7 +94,7 @@ struct ModelRightsTests {
             try await scene.ai.prefer(#"{"ai_mode": "auto", "ai_server_enabled": false}"#, home.guardian)
             for isOwnKey in [true, false] { await scene.ask(isOwnKey, .auto, true, 1, home.guardian) }
             try await scene.ai.prefer(#"{"ai_mode": "auto"}"#, home.guardian)
-            try await scene.revokeConsent()
+            try await scene.ai.revokeConsent()
             for isOwnKey in [true, false] { await scene.ask(isOwnKey, .auto, true, 2, home.guardian) }
             // Somebody else's nag, and nobody's.
             let other = try await scene.ai.server.family(consents: [.aiMediation])
@@ -107,7 +107,7 @@ struct ModelRightsTests {
     func revoked() async throws {
         try await ModelScene.run("hold-revoked") { scene in
             let answer = try await scene.whileHeld("revoked", { try await scene.ai.tone(ModelScene.gateway) }) {
-                try await scene.revokeConsent()
+                try await scene.ai.revokeConsent()
             }
             #expect(throws: APIError.self) { try answer.get() }
             #expect(try await scene.ai.server.rows("SELECT 1 FROM ai_mediation_events").isEmpty)
@@ -192,11 +192,13 @@ struct ModelRightsTests {
                 let token: Secret = try #require(fault.confirmation)
                 widened.confirmation = token
                 let report = try #require(try await scene.ai.summarize("the bus was late", widened).execution)
-                #expect(report.rule == .localFailureFallback && report.isFallbackConfirmed && !report.isFallbackAllowed)
+                #expect(report.rule == .localFailureFallback && report.claimedRule == .localFailureFallback)
+                #expect(report.fallbackConfirmed == .yes && !report.isFallbackAllowed)
                 var records = options
                 records.rule = .localFailureFallback
                 let tone = try #require(try await scene.ai.tone(records).execution)
-                #expect(!tone.isFallbackConfirmed && tone.rule == .localFailureFallback)
+                #expect(tone.fallbackConfirmed == .none && tone.claimedRule == .localFailureFallback)
+                #expect(tone.rule == .autoCloud)
             }
             var own = ModelScene.ownKey
             own.rule = .localFailureFallback
@@ -232,14 +234,6 @@ extension ModelScene {
         for number in Set(came).symmetricDifference(numbers).sorted() {
             Issue.record("\(came.contains(number) ? "asked" : "not asked"): \(describe(number) ?? "?")")
         }
-    }
-
-    func revokeConsent() async throws {
-        let (server, guardian) = (ai.server, ai.home.guardian)
-        let consents = try await server.call(API.listConsents, ConsentListQuery(familyID: ai.home.id), as: guardian)
-        let consent = try #require(consents.items.first { $0.type == .aiMediation && $0.userID == guardian.id })
-        _ = try await server.call(
-            API.updateConsent, ConsentPath(consentID: consent.id), ConsentUpdate(revoked: true), as: guardian)
     }
 
     fileprivate func code<Answer>(_ answer: Result<Answer, any Error>) -> String? {

@@ -8,17 +8,23 @@ let [recorded, recordedAt] = [0, 0];
 const isRecorded = (path) => /^\/api\/v1\/audit\/(events|export|verify|status|families|activity|people|consents)\b|^\/api\/v1\/admin\//.test(path);
 
 export class APIError extends Error {
-    /** `field` is the name of the refused input, if there is one. */
-    constructor(status, message, field) {
+    /** `details` has the name of the refused input in `field`, and of a question to the AI its code, its trace, and whether another
+        try may help in `recoverable`. */
+    constructor(status, message, details) {
         super(message);
         this.status = status;
-        this.field = field;
+        this.field = details?.field;
+        this.code = details?.error_code;
+        this.trace = details?.trace_id;
+        this.recoverable = details?.recoverable;
     }
 }
 
 export const isSignedIn = () => session !== null;
 export const onSessionEnd = (action) => { ended = action; };
 export const me = () => session?.user;
+/** The family in which the person is a participant or a child: {family_id, role}; nothing for guardians and administrators. */
+export const ownMembership = () => session?.user?.family_memberships?.find((one) => one.role !== "guardian");
 export const recordedReads = () => ({count: recorded, at: recordedAt});
 
 function stored() {
@@ -47,7 +53,7 @@ async function send(method, path, {body, signal, match}) {
 async function refused(response) {
     try {
         const {error} = await response.json();
-        return new APIError(response.status, error.message, error.details?.field);
+        return new APIError(response.status, error.message, error.details);
     } catch {
         return new APIError(response.status, `The server answered ${response.status}.`);
     }
@@ -120,9 +126,13 @@ export async function entries(query, signal, tell = () => {}, pages = 80) {
     return {...page, items};
 }
 
-export async function signIn(email, password) {
+export const signIn = (email, password) => begun("/api/v1/auth/login", {email, password});
+export const signInChild = (code, username, pin) => begun("/api/v1/auth/child-login", {family_code: code, username, pin});
+
+/** Begins a session with the answer to a sign-in. */
+async function begun(path, body) {
     keep(null);
-    const response = await send("POST", "/api/v1/auth/login", {body: {email, password}});
+    const response = await send("POST", path, {body});
     if (!response.ok) throw await refused(response);
     keep(await response.json());
 }

@@ -1,7 +1,7 @@
 // The page's shell: sign-in state, views and navigation.
 import "/console/keyboard.js";
 import {aiSettings} from "/console/aisettings.js";
-import {get, isSignedIn, me, onSessionEnd, signOut} from "/console/api.js";
+import {get, isSignedIn, me, onSessionEnd, ownMembership, signOut} from "/console/api.js";
 import {auditLog} from "/console/auditlog.js";
 import {consents} from "/console/consents.js";
 import {constraints} from "/console/constraints.js";
@@ -25,17 +25,18 @@ import {isUTC, toggleZone, zoneName, zoneTitle} from "/console/time.js";
 import {onTrust, startTrust, stopTrust} from "/console/trust.js";
 
 const app = document.getElementById("app");
-/** The views by their name in the address; those with a `reader` are for these alone. `#/trail` is the audit log: bookmarks keep
-    that name. */
+/** The views by their name in the address; those with `readers` are for these alone. A `member` is a participant or a child, who
+    sees what is their own. `#/trail` is the audit log: bookmarks keep that name. */
 const views = new Map([
     ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: auditLog}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
-    ["policies", {title: "Policies", show: policies, reader: "guardian"}], ["constraints", {title: "Constraints", show: constraints, reader: "guardian"}],
-    ["executions", {title: "Questions", show: executions, reader: "guardian"}], ["drafts", {title: "Drafts", show: drafts, reader: "guardian"}],
-    ["ai", {title: "Settings", show: aiSettings, reader: "guardian"}],
-    ["deliveries", {title: "Deliveries", show: deliveries, reader: "admin"}], ["moderation", {title: "Moderation", show: moderation, reader: "admin"}],
+    ["policies", {title: "Policies", show: policies, readers: ["guardian"]}], ["constraints", {title: "Constraints", show: constraints, readers: ["guardian", "member"]}],
+    ["executions", {title: "Questions", show: executions, readers: ["guardian", "member"]}], ["drafts", {title: "Drafts", show: drafts, readers: ["guardian", "member"]}],
+    ["ai", {title: "Settings", show: aiSettings, readers: ["guardian"]}],
+    ["deliveries", {title: "Deliveries", show: deliveries, readers: ["admin"]}], ["moderation", {title: "Moderation", show: moderation, readers: ["admin"]}],
 ]);
-const isReadable = (view) => !view.reader || view.reader === state.status.reader;
+const isReadable = (view) => (view.readers ?? ["guardian", "admin"]).includes(state.status.reader);
+const firstView = () => (state.status.reader === "member" ? "executions" : "overview");
 /** The state shared by all views: the log's status and the family's name. */
 const state = {status: null, statusAt: 0, familyName: ""};
 /** The current view: its `show` function, the object that it returned, and the filters it was last updated with. */
@@ -46,6 +47,8 @@ let stopPill = () => {};
 
 async function start() {
     stop();
+    const membership = ownMembership();
+    if (membership) return startMember(membership);
     const status = await get("/audit/status");
     clearPeople();
     const [own] = await Promise.all([families("", ""), loadKinds(), loadPeople(status.family_id)]);
@@ -54,6 +57,16 @@ async function start() {
     await startTrust(status);
     showShell();
     startPolling();
+    route();
+    document.getElementById("main")?.focus({preventScroll: true});
+}
+
+/** For a participant or a child: their questions, drafts and constraints, and nothing of the audit log. */
+function startMember({family_id: family}) {
+    clearPeople();
+    state.familyName = "";
+    Object.assign(state, {status: {reader: "member", family_id: family}, statusAt: Date.now()});
+    showShell();
     route();
     document.getElementById("main")?.focus({preventScroll: true});
 }
@@ -78,7 +91,7 @@ async function leave(message) {
 function begin() {
     start().catch((error) => {
         if (!isSignedIn()) showSignIn(error.status === 401 ? "Your session has ended. Sign in again." : error.message, start);
-        else if (error.status === 403) leave("This account may read no audit log. Guardians and administrators may.");
+        else if (error.status === 403) leave("This account is in no family, so there is nothing for it here.");
         else showWaiting(error.message, begin, () => leave());
     });
 }
@@ -86,8 +99,8 @@ function begin() {
 // MARK: the shell
 
 function showShell() {
-    const pill = h("a", {class: "pill", href: "#/overview"});
-    stopPill = onTrust(({tone, word, line}) => {
+    const pill = h("a", {class: "pill", href: "#/overview", hidden: state.status.reader === "member"});
+    if (!pill.hidden) stopPill = onTrust(({tone, word, line}) => {
         if (pill.dataset.tone === tone && pill.dataset.word === word) return;
         Object.assign(pill.dataset, {tone, word});
         pill.title = line;
@@ -108,7 +121,7 @@ function showShell() {
     app.replaceChildren(
         h("a", {class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); document.getElementById("main").focus(); }}, "Skip to content"),
         h("header", {class: "top"},
-            h("a", {class: "brand", href: "#/overview", "aria-label": "Nagz, overview"}, h("img", {src: "/console/icon.svg", width: "28", height: "28", alt: ""}), h("span", {}, "Nagz")),
+            h("a", {class: "brand", href: `#/${firstView()}`, "aria-label": `Nagz, ${views.get(firstView()).title}`}, h("img", {src: "/console/icon.svg", width: "28", height: "28", alt: ""}), h("span", {}, "Nagz")),
             h("nav", {"aria-label": "Views"}, [...views].filter(([, view]) => isReadable(view)).map(link)),
             h("div", {class: "tools"}, h("div", {role: "status"}, pill), zoneButton,
                 h("button", {class: "ghost", type: "button", title: "Light or dark", "aria-label": "Light or dark", onclick: toggleTheme}, icon("theme")),
@@ -122,7 +135,7 @@ function route() {
     if (!isSignedIn() || !state.status) return;
     const {view: name, params, open} = currentRoute();
     const named = views.get(name);
-    const view = named && isReadable(named) ? named : views.get("overview");
+    const view = named && isReadable(named) ? named : views.get(firstView());
     const narrowedTo = params.toString();
     if (shown?.show !== view.show) {
         shown?.view.leave();

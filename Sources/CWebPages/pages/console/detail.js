@@ -12,6 +12,8 @@ import {log, reportFinding} from "/console/trust.js";
 
 const labels = {
     on_behalf_of: "on behalf of", used_fallback: "fallback used", fallback_reason: "fallback because", fallback_confirmed: "fallback confirmed",
+    rule_id: "router's rule", claimed_rule_id: "rule that the client claims", task_type: "asked for", asked_model: "model that was asked", asked_provider: "whose it is", asked_reach: "how far the question went",
+    question_hash: "keyed digest of the question", question_length: "length of the question", body_hash: "keyed digest of the body", written_by: "written by",
     latency_us: "latency", content_length: "length of the text", content_sha256: "digest of the text", content_hash: "keyed digest of the text", miss_count_7d: "misses in 7 days",
     time_conflict_count_7d: "time conflicts in 7 days", push_backs: "push-backs so far",
 };

@@ -72,5 +72,22 @@ export function copyable(text) {
 
 export const skeleton = (rows) => Array.from({length: rows}, () => h("div", {class: "skeleton", "aria-hidden": "true"}));
 export const nothing = (text) => h("div", {class: "empty"}, h("p", {}, text));
-export const failure = (error, again) => h("div", {class: "empty", role: "alert"}, h("h3", {}, "This could not be loaded"), h("p", {}, error.message),
+/** The code and the trace of an error, to be copied; nothing where it has none. */
+export const errorFacts = (error) => (error.code || error.trace ? h("p", {class: "factrow errorfacts"}, error.code && h("span", {class: "fact"}, h("span", {class: "muted"}, "code"), copyable(error.code)),
+    error.trace && h("span", {class: "fact"}, h("span", {class: "muted"}, "trace"), copyable(error.trace))) : null);
+export const failure = (error, again) => h("div", {class: "empty", role: "alert"}, h("h3", {}, "This could not be loaded"), h("p", {}, error.message), errorFacts(error),
     again && h("button", {type: "button", onclick: again}, "Try again"));
+
+/** A dialog about something that failed: what, why, its code and trace, and a button that tries it again. */
+export function showError(heading, error, again) {
+    const close = () => dialog.close();
+    const dialog = h("dialog", {class: "help errordialog", "aria-labelledby": "errorheading"}, h("h2", {id: "errorheading"}, heading), h("p", {role: "alert"}, error.message), errorFacts(error),
+        h("div", {class: "actions"}, again && h("button", {type: "button", class: "primary", onclick: () => { close(); again(); }}, "Try again"), h("button", {type: "button", onclick: close}, "Close")));
+    const from = document.activeElement;
+    dialog.addEventListener("close", () => {
+        dialog.remove();
+        if (from?.isConnected) from.focus();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+}

@@ -1,9 +1,11 @@
-// Drafts, for guardians: what the AI would do for somebody, and the steps that people take before it happens.
+// Drafts: what the AI would do for somebody, and the steps that people take before it happens. Guardians see everybody's, others
+// their own.
 import {get, write} from "/console/api.js";
 import {word} from "/console/cards.js";
 import {confirmed} from "/console/confirm.js";
 import {draftForm} from "/console/draftform.js";
-import {failure, h, nothing, skeleton, toast} from "/console/dom.js";
+import {copyable, errorFacts, failure, h, nothing, skeleton, toast} from "/console/dom.js";
+import {fallbackText} from "/console/execution.js";
 import {latest} from "/console/latest.js";
 import {short8} from "/console/people.js";
 import {address} from "/console/router.js";
@@ -22,12 +24,13 @@ export function drafts(main, state) {
     const list = h("div", {class: "cards"});
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "Drafts"), h("p", {class: "muted"}, "What the AI would send or change for somebody. Nothing of it happens before a person has approved, confirmed and executed it.")),
         h("div", {class: "actions"}, choose), list);
+    const canFollow = state.status.reader !== "member";
     let [wanted, names, rules] = ["", new Map(), new Map()];
 
     function load() {
         list.replaceChildren(...skeleton(4));
         place.run(async (signal) => {
-            const [page, members, promised] = await Promise.all([get("/ai/drafts", {family_id: family, state: wanted, limit: 60}, signal), get(`/families/${family}/members`, {}, signal), get("/incentive-rules", {family_id: family}, signal)]);
+            const [page, members, promised] = await Promise.all([get("/ai/drafts", {family_id: family, state: wanted, limit: 60}, signal), get(`/families/${family}/members`, {}, signal), canFollow ? get("/incentive-rules", {family_id: family}, signal) : {items: []}]);
             return {page, members, promised};
         }, ({page, members, promised}) => {
             names = new Map(members.items.map((one) => [one.user_id, one.display_name]));
@@ -38,6 +41,28 @@ export function drafts(main, state) {
     }
 
     const nameOf = (id) => h("bdi", {class: "name"}, names.get(id)?.trim() || `Person ${short8(id)}`);
+
+    /** Who wrote it: the rules (in place of what), which model, the client, or a person who has edited it. */
+    function writer(one) {
+        const sure = one.confidence === null ? "" : `, ${Math.round(one.confidence * 100)} % sure`;
+        const fallback = one.used_fallback ? `; no model's text: ${fallbackText(one.fallback_reason)}` : "";
+        const first = one.model === "client" ? "the client" : one.model === "heuristic" ? `the rules${sure}${fallback}` : `the model ${one.model}${sure}`;
+        return one.written_by === "person" ? h("span", {}, nameOf(one.edited_by), ", first by ", h("bdi", {}, first)) : h("bdi", {}, first);
+    }
+
+    /** One step of the plan, as a sentence. */
+    function planned(part) {
+        const people = part.user_ids.flatMap((id, index) => [index ? ", " : "", nameOf(id)]);
+        return [effects[part.action] ?? word(part.action), people.length > 0 && [" For ", people, "."], part.due_at && [" Due ", time(part.due_at), "."]];
+    }
+
+    /** When what happened, and by whom. */
+    function stamps(one) {
+        const row = (name, at, by) => at && [h("dt", {}, name), h("dd", {}, time(at), by && [" by ", nameOf(by)])];
+        return [row("Created", one.created_at, one.author_id), row("Edited", one.edited_at, one.edited_by), row("Approved", one.approved_at, one.approved_by), row("Confirmed", one.confirmed_at),
+            row("Executed", one.executed_at, one.executed_by), row("Rejected", one.rejected_at, one.rejected_by), isOpen(one) && row("Ends", one.expires_at),
+            one.body_hash && [h("dt", {}, "Keyed digest of what it does"), h("dd", {}, copyable(one.body_hash))]];
+    }
 
     /** What the execution does, as a sentence. */
     function sentence(one) {
@@ -55,7 +80,7 @@ export function drafts(main, state) {
 
     function card(one, focusOn = "") {
         const element = h("article", {class: "card decision draft", "data-id": one.id, "data-state": one.state});
-        const problem = h("p", {class: "problem", role: "alert", hidden: true});
+        const problem = h("div", {class: "problem", role: "alert", hidden: true});
         const formPlace = h("div", {hidden: true});
         const said = sentence(one);
         const key = keys.get(one.id)?.version === one.version ? keys.get(one.id) : null;
@@ -74,7 +99,8 @@ export function drafts(main, state) {
             } catch (error) {
                 button.disabled = false;
                 const again = h("button", {type: "button", class: "small", onclick: async () => show(await get(`/ai/drafts/${one.id}`), "approve")}, "Load again");
-                problem.replaceChildren(h("span", {}, error.message, " "), ...[409, 412].includes(error.status) ? [again] : []);
+                const retry = h("button", {type: "button", class: "small", onclick: () => take(button, step, after)}, "Try again");
+                problem.replaceChildren(...[h("span", {}, error.message, " "), errorFacts(error), [409, 412].includes(error.status) ? again : retry].filter(Boolean));
                 problem.hidden = false;
             }
         }
@@ -112,13 +138,14 @@ export function drafts(main, state) {
         element.append(
             h("header", {}, h("h3", {}, word(one.kind)), time(one.created_at)),
             h("p", {class: "rule"}, said),
-            h("div", {class: "factrow"}, h("span", {class: `badge ${one.state === "executed" ? "good" : isOpen(one) ? "plain" : "warn"}`}, word(one.state)), fact("by", nameOf(one.author_id)), fact("came by", word(one.source)), fact("written by", one.model === "client" ? "the client" : `rules, ${Math.round((one.confidence ?? 0) * 100)} % sure`),
-                one.import_id && fact("import", short8(one.import_id)), fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), isOpen(one) && fact("ends", h("span", {}, time(one.expires_at, (moment) => clock(moment)))), one.executed_at && fact("done", ago(one.executed_at)),
+            h("div", {class: "factrow"}, h("span", {class: `badge ${one.state === "executed" ? "good" : isOpen(one) ? "plain" : "warn"}`}, word(one.state)), fact("by", nameOf(one.author_id)), fact("came by", word(one.source)), fact("written by", writer(one)),
+                one.import_id && fact("import", short8(one.import_id)), fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), fact("rejected by", one.rejected_by && nameOf(one.rejected_by)), isOpen(one) && fact("ends", h("span", {}, time(one.expires_at, (moment) => clock(moment)))), one.executed_at && fact("done", ago(one.executed_at)),
                 one.warnings.map((warning) => h("span", {class: "badge warn"}, h("bdi", {}, warning)))),
-            ...isOpen(one) ? [h("ul", {class: "terms"}, one.side_effects.map((name) => h("li", {}, effects[name] ?? word(name))))] : [],
+            h("ol", {class: "terms plan", "aria-label": "What is done, in this order"}, one.plan.map((part) => h("li", {}, planned(part)))),
+            h("details", {class: "stamps"}, h("summary", {}, "Stamps"), h("dl", {class: "fields"}, stamps(one))),
             ...key && isOpen(one) ? [h("p", {class: "muted", role: "status"}, "The second key opens until ", time(key.expires_at, (moment) => clock(moment)), ".")] : [],
             formPlace, problem,
-            h("footer", {}, next, isOpen(one) && [steps.edit, steps.reject], h("a", {class: "button small", "data-part": "trace", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the draft ${short8(one.id)} in the audit log`}, "Follow the trace")));
+            h("footer", {}, next, isOpen(one) && [steps.edit, steps.reject], canFollow && h("a", {class: "button small", "data-part": "trace", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the draft ${short8(one.id)} in the audit log`}, "Follow the trace")));
         if (focusOn) requestAnimationFrame(() => (element.querySelector(`[data-part=${focusOn}]`) ?? element.querySelector("footer button, footer a"))?.focus());
         return element;
     }

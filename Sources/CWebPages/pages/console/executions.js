@@ -1,7 +1,9 @@
-// What members of the family asked the AI, and how each question was answered or refused: never a word of it.
+// What members of the family asked the AI, and how each question was answered or refused: never a word of it. Guardians see
+// everybody's, others their own; one question has a page of its own.
 import {get, lines} from "/console/api.js";
-import {failure, h, nothing, number, skeleton, toast} from "/console/dom.js";
+import {failure, h, nothing, number, showError, skeleton, toast} from "/console/dom.js";
 import {title} from "/console/decisions.js";
+import {authorText, executionPage, fallbackText} from "/console/execution.js";
 import {download} from "/console/export.js";
 import {latest} from "/console/latest.js";
 import {short8} from "/console/people.js";
@@ -18,21 +20,29 @@ export function executions(main, state) {
     const list = h("div", {class: "cards"});
     const more = h("button", {type: "button", class: "button", hidden: true, onclick: () => load()}, "Older questions");
     const exporting = h("button", {type: "button", onclick: () => exportAll()}, "Export");
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Questions to the AI"), h("p", {class: "muted"}, "What was asked of what, and how it ended, for as long as each person keeps it. Words are never kept.")),
-        providers(family), h("div", {class: "actions"}, choose, exporting), list, h("p", {class: "more"}, more));
+    const all = h("div", {}, providers(family), h("div", {class: "actions"}, choose, exporting), list, h("p", {class: "more"}, more));
     let [result, cursor, shown, names] = ["", "", 0, new Map()];
+    const nameOf = (id) => names.get(id)?.trim() || `Person ${short8(id)}`;
+    const canFollow = state.status.reader !== "member";
+    const one = executionPage({nameOf, canFollow, back: () => h("a", {class: "button", href: address("executions", {result})}, "All questions")});
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Questions to the AI"), h("p", {class: "muted"}, "What was asked of what, and how it ended, for as long as each person keeps it. Words are never kept.")), all, one.element);
+
+    /** Loads the names of the members; without them the ids are shown. */
+    async function members() {
+        const found = await get(`/families/${family}/members`).catch(() => ({items: []}));
+        names = new Map(found.items.map((member) => [member.user_id, member.display_name ?? ""]));
+    }
 
     const filters = () => ({family_id: family, result});
 
     function load() {
         more.disabled = true;
         place.run(async (signal) => {
-            const [page, members] = await Promise.all([get("/ai/executions", {...filters(), cursor, limit: 60}, signal), cursor ? null : get(`/families/${family}/members`, {}, signal)]);
-            return {page, members};
-        }, ({page, members}) => {
-            if (members) names = new Map(members.items.map((one) => [one.user_id, one.display_name]));
+            const [page] = await Promise.all([get("/ai/executions", {...filters(), cursor, limit: 60}, signal), cursor ? null : members()]);
+            return page;
+        }, (page) => {
             if (!cursor) list.replaceChildren();
-            list.append(...page.items.map((one) => card(one, names)));
+            list.append(...page.items.map((one) => card(one, nameOf, canFollow)));
             shown += page.items.length;
             cursor = page.next_cursor;
             if (!shown) list.replaceChildren(nothing(cursor ? "Nothing among the newest questions." : "Nobody has asked the AI anything like this."));
@@ -55,7 +65,7 @@ export function executions(main, state) {
             download(parts, `nagz-ai-questions-${short8(family)}.ndjson`);
             toast(`${number(count)} lines exported`, "good");
         } catch (error) {
-            toast(`The export failed: ${error.message}`, "bad");
+            showError("The export failed", error, exportAll);
         } finally {
             exporting.disabled = false;
         }
@@ -63,6 +73,13 @@ export function executions(main, state) {
 
     return {
         update(params) {
+            const trace = params.get("trace");
+            [all.hidden, one.element.hidden] = [Boolean(trace), !trace];
+            if (trace) {
+                place.stop();
+                return members().then(() => one.show(trace));
+            }
+            one.leave();
             [result, cursor, shown] = [outcomes.has(params.get("result")) ? params.get("result") : "", "", 0];
             for (const link of choose.children) {
                 if (link.dataset.name === result) link.setAttribute("aria-current", "true");
@@ -72,19 +89,23 @@ export function executions(main, state) {
             list.replaceChildren(...skeleton(6));
             load();
         },
-        leave: place.stop,
+        leave() {
+            place.stop();
+            one.leave();
+        },
     };
 }
 
-function card(one, names) {
+function card(one, nameOf, canFollow) {
     const how = one.execution;
     const fact = (name, value) => value && h("span", {class: "fact"}, h("span", {class: "muted"}, name), value);
     const text = (value) => value && h("bdi", {}, value);
     return h("article", {class: "card decision execution"},
         h("header", {}, h("h3", {}, title(one.operation)), time(one.created_at)),
         h("p", {class: "rule"}, h("b", {}, one.error_code ? "Refused" : "Answered"), one.error_code && h("span", {}, " with ", h("code", {}, one.error_code)), how.violation_reason && h("span", {}, ": ", text(how.violation_reason))),
-        h("div", {class: "factrow"}, fact("by", text(names.get(one.user_id) || short8(one.user_id))), fact("provider", how.provider), fact("model", text(how.model)), fact("asked for", how.task_type), fact("privacy", how.privacy_level),
+        h("div", {class: "factrow"}, fact("by", text(nameOf(one.user_id))), !one.error_code && fact("answered by", text(authorText(how))), fact("asked for", how.task_type), fact("privacy", how.privacy_level),
             fact("route", text(how.reason)), fact("latency", `${how.latency_ms.toFixed(1)} ms`), how.applied.length > 0 && fact("constraints applied", String(how.applied.length)),
-            how.used_fallback && h("span", {class: "badge warn"}, `fallback: ${how.fallback_reason.replaceAll("_", " ")}`), how.warnings.map((warning) => h("span", {class: "badge warn"}, text(warning)))),
-        h("footer", {}, h("a", {class: "button small", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the question ${short8(one.id)} in the audit log`}, "Follow the trace")));
+            how.used_fallback && h("span", {class: "badge warn"}, `fallback: ${fallbackText(how.fallback_reason)}`), how.warnings.map((warning) => h("span", {class: "badge warn"}, text(warning)))),
+        h("footer", {}, h("a", {class: "button small", "data-part": "open", href: address("executions", {trace: one.trace_id}), "aria-label": `Open the question ${short8(one.id)}`}, "Open"),
+            canFollow && h("a", {class: "button small", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the question ${short8(one.id)} in the audit log`}, "Follow the trace")));
 }

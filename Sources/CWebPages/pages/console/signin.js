@@ -1,5 +1,5 @@
 // The sign-in form, and a waiting page while the server is unreachable.
-import {signIn} from "/console/api.js";
+import {signIn, signInChild} from "/console/api.js";
 import {h} from "/console/dom.js";
 
 const app = document.getElementById("app");
@@ -16,26 +16,39 @@ const heading = (text) => [h("img", {src: "/console/icon.svg", width: "48", heig
 export function showSignIn(message, onDone) {
     const problem = h("p", {class: "problem", role: "alert", hidden: !message}, message || "");
     const button = h("button", {class: "primary", type: "submit"}, "Sign in");
-    const email = h("input", {id: "email", type: "email", autocomplete: "username", required: true});
-    const password = h("input", {id: "password", type: "password", autocomplete: "current-password", required: true});
+    const input = (id, more) => h("input", {id, required: true, ...more});
+    const adult = [["Email", input("email", {type: "email", autocomplete: "username"})], ["Password", input("password", {type: "password", autocomplete: "current-password"})]];
+    const child = [["Family code", input("familycode", {type: "text", autocomplete: "off", autocapitalize: "characters"})], ["User name", input("username", {type: "text", autocomplete: "username"})],
+        ["PIN", input("pin", {type: "password", inputmode: "numeric", autocomplete: "current-password"})]];
+    let [fields, begin] = [adult, signIn];
+    const place = h("div", {class: "signinfields"});
+    const other = h("button", {type: "button", class: "ghost", onclick: () => ask(fields === adult ? child : adult)});
+
+    /** Asks for the fields of an adult or of a child. */
+    function ask(wanted) {
+        [fields, begin] = wanted === adult ? [adult, signIn] : [child, signInChild];
+        place.replaceChildren(...fields.flatMap(([label, control]) => [h("label", {for: control.id}, label), control]));
+        other.textContent = wanted === adult ? "Sign in as a child" : "Sign in with an email address";
+        fields[0][1].focus();
+    }
+
     page("Sign in", h("form", {class: "card signin", onsubmit: async (event) => {
         event.preventDefault();
         button.disabled = true;
         problem.hidden = true;
         try {
-            await signIn(email.value, password.value);
+            await begin(...fields.map(([, control]) => control.value));
             await onDone();
         } catch (error) {
-            problem.textContent = error.status === 403 ? "This account may read no audit log. Guardians and administrators may." : error.message;
+            problem.textContent = error.status === 403 ? "This account is in no family, so there is nothing for it here." : error.message;
             problem.hidden = false;
-            password.select();
+            fields.at(-1)[1].select();
         } finally {
             button.disabled = false;
         }
-    }}, heading("Who did what, and the proof that nobody changed it."),
-        h("label", {for: "email"}, "Email"), email, h("label", {for: "password"}, "Password"), password, problem, button,
-        h("p", {class: "fine"}, "Guardians see their own family. Administrators see all of it, and each of their looks is an entry itself.")));
-    email.focus();
+    }}, heading("Who did what, and the proof that nobody changed it."), place, problem, button, other,
+        h("p", {class: "fine"}, "Guardians see their own family; participants and children their own questions, drafts and constraints. Administrators see all of it, and each of their looks is an entry itself.")));
+    ask(adult);
 }
 
 /** For a valid session while the server is unreachable: the user stays signed in. */

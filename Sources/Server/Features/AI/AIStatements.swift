@@ -70,6 +70,8 @@ enum AIStatements {
     private static let settings: SQL = """
         p.prefs->>'ai_mode' AS ai_mode, p.prefs->>'ai_privacy_level' AS ai_privacy_level,
         p.prefs->>'ai_model_local' AS ai_model_local, p.prefs->>'ai_model_cloud' AS ai_model_cloud,
+        CASE WHEN jsonb_typeof(p.prefs->'ai_token_threshold') = 'number'
+             THEN least((p.prefs->>'ai_token_threshold')::numeric, 32768)::bigint END AS ai_token_threshold,
         p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id
         """
 

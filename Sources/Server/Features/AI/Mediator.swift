@@ -17,17 +17,17 @@ import TimeZones
 /// push-back and an answer that was confirmed only if nothing in the family has changed, so that limits and
 /// confirmations hold under concurrency.
 package final class Mediator {
-    private let services: Services
+    let services: Services
     private let obeyed = ObeyedConstraints()
     /// Nil where no question is ever sent to a model.
     let models: ModelCalls?
-    private let turns: SessionTurns
+    let turns: SessionTurns
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
-    private let contentKey: HMACKey?
+    let contentKey: HMACKey?
 
     package init(_ services: Services) {
         self.services = services
-        contentKey = services.auditKeyring?.masters.first.map { HMACKey($0.derivedKey(label: "content")) }
+        contentKey = services.contentKey
         turns = SessionTurns(keyring: services.auditKeyring, random: services.random)
         models = services.models.prompts.map { ModelCalls(services, prompts: $0) }
     }
@@ -104,22 +104,29 @@ package final class Mediator {
                 operation, question, Question.facts(in: first.snapshot), attempt(first), around: people)
             known = nil
         }
-        return try await services.ledger.write(caller, in: first.family) { queries in
-            let consultation: NagConsultation
-            if let fresh = known {
-                consultation = fresh
-            } else {
-                do {
-                    consultation = try await consult(caller, on: nag, act, depth, queries, session: options.sessionID)
-                } catch let error as APIError where reply != nil && error.isClosedGate {
-                    return attempt(first).refuse(error)
+        return try await recording(reply) { [services] in
+            try await services.ledger.write(caller, in: first.family) { queries in
+                let consultation: NagConsultation
+                if let fresh = known {
+                    consultation = fresh
+                } else {
+                    do {
+                        consultation = try await self.consult(
+                            caller, on: nag, act, depth, queries, session: options.sessionID)
+                    } catch let error as APIError {
+                        guard let reply else { throw error }
+                        return attempt(first).refuse(error, asked: reply)
+                    }
                 }
+                known = nil
+                if let denial = consultation.denial {
+                    guard let reply else { return consultation.refuse(operation.id.deniedKind, denial) }
+                    return attempt(consultation).refuse(APIError(denial.code, denial.reason), asked: reply)
+                }
+                return try await self.decide(
+                    operation, question, Question.facts(in: consultation.snapshot), attempt(consultation), reply,
+                    drafting, queries)
             }
-            known = nil
-            if let denial = consultation.denial { return consultation.refuse(operation.id.deniedKind, denial) }
-            return try await decide(
-                operation, question, Question.facts(in: consultation.snapshot), attempt(consultation), reply,
-                drafting, queries)
         }
     }
 
@@ -164,21 +171,31 @@ package final class Mediator {
                     .map { (attempt, $0) }
             }
         }
-        return try await services.ledger.write(caller, in: family) { queries in
-            let (member, settings): (Member, AISettings)
-            do {
-                (member, settings) = try await self.consult(caller, family, queries)
-            } catch let error as APIError where error.isClosedGate {
-                guard let asked else { throw error }
-                return asked.attempt.refuse(error)
+        return try await recording(asked?.reply) { [services] in
+            try await services.ledger.write(caller, in: family) { queries in
+                do {
+                    let (member, settings) = try await self.consult(caller, family, queries)
+                    if let denial = question.denial(of: member, caller) {
+                        if asked != nil { throw APIError(.authorizationDenied, denial) }
+                        return .denied(operation.id.deniedKind, to: member, denial)
+                    }
+                    let (facts, attempt) = try await consult(member, settings, queries)
+                    if !asksFirst, attempt.asksForModel { throw ModelNeeded() }
+                    return try await self.decide(operation, question, facts, attempt, asked?.reply, nil, queries)
+                } catch let error as APIError {
+                    guard let asked else { throw error }
+                    return asked.attempt.refuse(error, asked: asked.reply)
+                }
             }
-            if let denial = question.denial(of: member, caller) {
-                return .denied(operation.id.deniedKind, to: member, denial)
-            }
-            let (facts, attempt) = try await consult(member, settings, queries)
-            if !asksFirst, attempt.asksForModel { throw ModelNeeded() }
-            return try await decide(operation, question, facts, attempt, asked?.reply, nil, queries)
         }
+    }
+
+    /// Writes what became of a question: also if its client has gone, where a model was asked. That MUST be recorded.
+    private func recording<Answer: Sendable>(
+        _ reply: ModelReply?, _ write: @escaping () async throws -> Answer
+    ) async throws -> Answer {
+        guard reply?.asked != nil else { return try await write() }
+        return try await services.database.poller.finish(write)
     }
 
     // MARK: What all have in common
@@ -223,8 +240,12 @@ package final class Mediator {
             askedAt: caller.now)
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: asked, options: options,
-            ledger: family, requester: requester, subject: subject, nag: nag, started: started)
+            ledger: family, requester: requester, subject: subject, nag: nag, words: words(question.content),
+            started: started)
     }
+
+    /// A question's words, as records tell of them.
+    func words(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
 
     /// Has a model word the answer, if the question asks for one that it may be sent to. It records nothing: what is
     /// refused here is refused again by the act.
@@ -243,10 +264,11 @@ package final class Mediator {
         return try await models.ask(attempt, permit, told, familyNames: names)
     }
 
-    /// What the constraints, the person's preferences and rights allow for a question.
+    /// What the constraints, the person's preferences and rights allow for a question, and whether its id is its own.
     func permit(
         _ attempt: ExecutionAttempt, _ queries: any Queries
     ) async throws -> Result<ExecutionPermit, ExecutionRefusal> {
+        if let refusal = try await attempt.refusalOfReuse(queries) { return .failure(refusal) }
         let (user, settings) = (attempt.caller.userID, attempt.requester.settings)
         let engine: PolicyEngine
         if let kept = obeyed.kept(for: user, settings.constraints) {
@@ -270,10 +292,18 @@ package final class Mediator {
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, _ reply: ModelReply?, _ drafting: PushBackDrafting?, _ queries: any Queries
     ) async throws -> Decision<AIAnswer<Response>> {
+        attempt.resume(reply)
+        func refuse(
+            _ refusal: ExecutionRefusal, _ asked: ExecutionAttempt.ConfirmationRequest? = nil
+        ) -> Decision<AIAnswer<Response>> {
+            var refusal = refusal
+            refusal.author.asked = reply?.asked
+            return attempt.refuse(refusal, asked)
+        }
         let permit: ExecutionPermit
         switch try await self.permit(attempt, queries) {
         case .success(let given): permit = given
-        case .failure(let refusal): return attempt.refuse(refusal)
+        case .failure(let refusal): return refuse(refusal)
         }
         var tokens: [SQL] = []
         if attempt.needsTokens(for: permit) {
@@ -281,7 +311,7 @@ package final class Mediator {
                 permit, AITokens(random: services.random), confirmed: reply?.confirmed, queries)
             {
             case .used(let statements): tokens = statements
-            case .refused(let refusal, let asked): return attempt.refuse(refusal, asked)
+            case .refused(let refusal, let asked): return refuse(refusal, asked)
             }
         }
         let recorded: RecordedAnswer<Response>
@@ -289,103 +319,9 @@ package final class Mediator {
             recorded = try recordedAnswer(
                 operation, question, facts, attempt, permit, reply, tokens, isDrafted: drafting != nil)
         } catch {
-            return attempt.refuse(error)
+            return refuse(error)
         }
         try await drafting?.add(to: recorded, attempt, queries)
         return .perform(recorded.act, recorded.answer)
-    }
-
-    /// Applies the operation's rule, has the model's words if there are any, and builds the act that records it. Not
-    /// inlined, or what it works with would be in the frame of every question.
-    @inline(never)
-    private func recordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
-        _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
-        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ reply: ModelReply?, _ tokens: [SQL], isDrafted: Bool
-    ) throws(ExecutionRefusal) -> RecordedAnswer<Response> {
-        let outcome = operation.rule(services.heuristics, question, facts)
-        var response = outcome.response
-        let author = try word(&response, operation, question, facts, permit, reply)
-        let record = operation.record(services.heuristics, question, facts, response)
-        let report = attempt.report(permit, record, by: author)
-        let event: EventID = services.random.identifier(at: attempt.caller.now)
-        let tellsExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
-        return RecordedAnswer(
-            AIAnswer(response, execution: tellsExecution ? report : nil), event, by: author, report,
-            answering(attempt, operation.id, event, outcome.rule, record, report, tokens))
-    }
-
-    /// Puts the model's text in the place of the rules', if a model was to word this response and its text is of use.
-    /// - Throws: the model's problem, where the rules may not answer instead.
-    private func word<Question: AIQuestion, Response>(
-        _ response: inout Response, _ operation: AIOperation<Question, Response>, _ question: Question,
-        _ facts: Question.Facts, _ permit: ExecutionPermit, _ reply: ModelReply?
-    ) throws(ExecutionRefusal) -> Authorship {
-        guard let model = permit.model else { return Authorship(fallback: permit.fallback) }
-        let told = operation.wording?.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
-        guard let told else { return Authorship() }
-        var (fallback, code): (FallbackReason, ExecutionCode) = (
-            .unavailable, ModelFault.unreachable.code(at: model.reach)
-        )
-        if let reply, reply.model.isSame(as: model) {
-            switch reply.result {
-            case .success(let result) where reply.told == told:
-                operation.wording?.replace(&response, result.text)
-                return Authorship(model.provider, model: model.name)
-            case .success: fallback = .factsChanged
-            case .failure(let problem): (fallback, code) = (problem.fallback, problem.code(at: model.reach))
-            }
-        }
-        guard permit.allowsFallback else {
-            var refusal = ExecutionRefusal(
-                code, "The model could not answer. Try again, or ask without it.", policy: permit.policy)
-            refusal.author = Authorship(model.provider, model: model.name)
-            if let reply, case .failure(let problem) = reply.result { refusal.retryAfter = problem.secondsToWait }
-            throw refusal
-        }
-        return Authorship(fallback: fallback)
-    }
-
-    /// The act that records an answer, in the feed as `event`.
-    private func answering(
-        _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: Rule, _ record: AIRecord,
-        _ report: ExecutionReport, _ tokens: [SQL]
-    ) -> Act {
-        let (caller, requester) = (attempt.caller, attempt.requester)
-        // Keyed, because the texts are few and short: plain digests could be compared with guesses.
-        let digest = contentKey.flatMap { key in
-            record.content.isEmpty ? nil : hexadecimal(key.code(of: Array(record.content.utf8)))
-        }
-        // In the order of their names, which is the order in which they are stored.
-        var details: AuditBody = [:]
-        details["content_hash"] = digest
-        details["content_length"] = "\(record.content.utf8.count)"
-        details["fallback_confirmed"] = "\(report.isFallbackConfirmed)"
-        details["fallback_reason"] = report.fallbackReason
-        details["latency_us"] = "\(MonotonicTime.now().nanoseconds(since: attempt.started) / 1_000)"
-        details["model"] = report.model
-        details["on_behalf_of"] = requester.pseudonym.description
-        details["operation"] = operation.rawValue
-        details["output"] = record.classification
-        details["provider"] = report.provider
-        details["route"] = "server"
-        details["rule"] = rule.rawValue
-        details["used_fallback"] = "\(report.usedFallback)"
-        for (name, value) in record.inputs { details[name] = value }
-        var statements = [
-            AIStatements.record(
-                event, attempt.nag, record.promptType ?? operation.rawValue, record.tone, record.summary,
-                onBehalfOf: caller.userID)
-        ]
-        if !requester.settings.logsErrorsOnly, let row = attempt.row(report, nil) { statements.append(row) }
-        if let session = attempt.options.sessionID {
-            let turn = SessionTurn(operation, words: attempt.question.content, record)
-            statements += turns.adding(turn, of: attempt.id, to: session, at: caller.now)
-        }
-        let countsOnce = record.countsOnce || !tokens.isEmpty
-        return Act(
-            kind: operation.auditKind,
-            basis: countsOnce ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
-            actor: SystemActor.mediator, subject: attempt.subject, resource: attempt.nag?.retyped(), details: details,
-            canMerge: tokens.isEmpty, statements: statements + tokens)
     }
 }

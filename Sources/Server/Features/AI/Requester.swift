@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import NagzAI
 import Postgres
 
 /// The caller of an AI operation, as of one moment.
@@ -48,6 +49,8 @@ struct AISettings {
     /// Which models they have chosen; nil for none.
     let localModel: String?
     let cloudModel: String?
+    /// Of a device's answers: questions with more tokens are for the server.
+    let tokenThreshold: Int
     /// Whether the history keeps only executions that failed.
     let logsErrorsOnly: Bool
     /// The person's family; nil without one.
@@ -60,6 +63,8 @@ struct AISettings {
         self.mode = mode.flatMap { AIMode(named: $0) } ?? .heuristic
         (localModel, cloudModel) = (try row["ai_model_local"], try row["ai_model_cloud"])
         privacyLevel = level.flatMap(PrivacyLevel.init) ?? .auto
+        let threshold: Int64? = try row["ai_token_threshold"]
+        tokenThreshold = threshold.map { Int(clamping: $0) } ?? AIChoices.standard.tokenThreshold
         logsErrorsOnly = try row["logs_errors_only"]
         let home: FamilyID? = try row["home_id"]
         let seq: Int64? = try row["authority_seq"]

@@ -26,7 +26,7 @@ extension DraftStatements {
         """
         SELECT d.id, jsonb_build_object(
             'id', d.id, 'family_id', d.family_id, 'kind', d.kind, 'nag_id', d.nag_id, 'source', d.source,
-            'body', d.body, 'state', d.state, 'version', d.version, 'import_id', d.import_id, 'item_id', d.item_id,
+            'body', d.body, 'body_hash', d.body_hash, 'state', d.state, 'version', d.version, 'import_id', d.import_id, 'item_id', d.item_id,
             'created_at', \(ExportPage.moment("d.created_at")),
             'executed_at', \(ExportPage.moment("d.executed_at")), 'result_id', d.result_id)::text AS json
         FROM drafts d

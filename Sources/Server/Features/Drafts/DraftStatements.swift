@@ -8,7 +8,8 @@ enum DraftStatements {
     private static let columns: SQL = """
         d.id, d.family_id, d.kind, d.nag_id, d.author_id, d.source, d.body::text AS body,
         to_json(d.context_ids)::text AS context_ids, to_json(d.citations)::text AS citations, d.model,
-        d.fallback_reason, d.confidence, d.warnings::text AS warnings, d.state, d.version, d.approved_by, d.approved_at,
+        d.fallback_reason, d.body_hash, d.edited_by, d.edited_at, d.rejected_by, d.rejected_at, d.confidence,
+        d.warnings::text AS warnings, d.state, d.version, d.approved_by, d.approved_at,
         d.confirmed_at, d.key_digest, d.key_owner, d.key_expires_at, d.executed_by, d.executed_at, d.result_id,
         d.import_id, d.item_id, d.trace_id, d.created_at, d.updated_at, d.expires_at, d.end_reason
         """
@@ -67,11 +68,11 @@ enum DraftStatements {
 
     static func insert(_ draft: DraftResponse) -> SQL {
         """
-        INSERT INTO drafts (family_id, id, kind, nag_id, author_id, source, body, context_ids, citations, model,
+        INSERT INTO drafts (family_id, id, kind, nag_id, author_id, source, body, body_hash, context_ids, citations, model,
                             fallback_reason, confidence, warnings, state, version, import_id, item_id, trace_id, created_at,
                             updated_at, expires_at)
         SELECT family_id, \(draft.id), \(draft.kind), \(draft.nagID), \(draft.authorID), \(draft.source),
-               \(text(of: draft.body))::json, \(SQLList(draft.contextIDs))::uuid[], \(SQLList(draft.citations))::uuid[],
+               \(text(of: draft.body))::json, \(draft.bodyHash), \(SQLList(draft.contextIDs))::uuid[], \(SQLList(draft.citations))::uuid[],
                \(draft.model), \(draft.fallbackReason), \(draft.confidence),
                \(text(of: draft.warnings))::json, \(draft.progress.state), \(draft.progress.version)::integer,
                \(draft.importID), \(draft.itemID), \(draft.traceID), \(draft.createdAt), \(draft.createdAt),
@@ -85,7 +86,8 @@ enum DraftStatements {
         update(
             draft.id,
             """
-            body = \(text(of: draft.body))::json, version = \(draft.progress.version)::integer, state = 'draft',
+            body = \(text(of: draft.body))::json, body_hash = \(draft.bodyHash), edited_by = \(draft.editedBy),
+            edited_at = \(draft.editedAt), version = \(draft.progress.version)::integer, state = 'draft',
             approved_by = NULL, approved_at = NULL, confirmed_at = NULL, \(noKey), updated_at = \(draft.updatedAt)
             """)
     }
@@ -117,6 +119,12 @@ enum DraftStatements {
     /// - Parameter state: rejected or expired.
     static func end(_ id: DraftID, as state: DraftState, at now: Timestamp) -> SQL {
         update(id, "state = \(state), \(noKey), updated_at = \(now)")
+    }
+
+    static func reject(_ id: DraftID, by user: UserID, at now: Timestamp) -> SQL {
+        update(
+            id,
+            "state = 'rejected', rejected_by = \(user), rejected_at = \(now), \(noKey), updated_at = \(now)")
     }
 
     /// Parts of a departure: the person's open drafts are rejected, and their approvals and keys of others' are void;

@@ -34,11 +34,14 @@ extension Drafts {
     func draft(
         of nag: SuggestedNag, id: DraftID, from source: DraftSource, by member: Member, _ context: CallContext
     ) -> DraftResponse {
-        DraftResponse(
+        var draft = DraftResponse(
             id: id, familyID: member.familyID, nagID: nil, authorID: member.userID, source: source,
-            body: DraftBody.suggestedNag(nag).flooredToMillisecond, contextIDs: [], citations: [], model: "client",
+            body: DraftBody.suggestedNag(nag).flooredToMillisecond, contextIDs: [], citations: [],
+            model: DraftResponse.ofClient,
             confidence: nil, warnings: [], progress: DraftProgress(expiresAt: context.now + DraftLimit.lifetime),
             traceID: context.trace, createdAt: context.now)
+        draft.bodyHash = services.hash(of: draft.body)
+        return draft
     }
 
     // MARK: Reading

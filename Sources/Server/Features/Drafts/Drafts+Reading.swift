@@ -20,6 +20,8 @@ extension Drafts {
         var tokens: [SQL] = []
         /// How the words were allowed to be read; nil where there were none.
         var permit: ExecutionPermit?
+        /// The router's decision, with what the author has confirmed.
+        var decided = DecidedRoute()
 
         var confidence: Double {
             if isMisread { return DraftedNag.misreadConfidence }
@@ -29,13 +31,28 @@ extension Drafts {
 
     /// Why a draft is not made, and the confirmation that its author is asked for, if they are.
     struct Refusal: Error {
-        let refusal: ExecutionRefusal
-        var asked: ExecutionAttempt.ConfirmationRequest?
+        var refusal: ExecutionRefusal
+        let confirmation: ExecutionAttempt.ConfirmationRequest?
+
+        /// - Parameter asked: the model that was asked before; nil for none.
+        init(
+            _ refusal: ExecutionRefusal, _ confirmation: ExecutionAttempt.ConfirmationRequest? = nil,
+            asked: AskedModel?
+        ) {
+            (self.refusal, self.confirmation) = (refusal, confirmation)
+            self.refusal.author.asked = asked
+        }
+    }
+
+    /// A model's reply, and the attempt that it was asked for.
+    struct Asked {
+        let attempt: ExecutionAttempt
+        let reply: ModelReply
     }
 
     /// Has a model read the words, if it may be sent them. It records nothing: what is refused here is refused again by
     /// the act.
-    func ask(_ order: DraftCreate, _ caller: Caller) async throws -> ModelReply? {
+    func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> Asked? {
         let (database, text) = (services.database, try Self.words(of: order))
         guard let models = mediator.models else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
@@ -44,14 +61,16 @@ extension Drafts {
         try await requireVisible(order, to: member, caller, database)
         let settings = try AISettings(gate)
         guard order.options.asksForModel(in: settings.mode) else { return nil }
-        let attempt = attempt(order, member, settings, caller)
+        let attempt = attempt(order, member, settings, caller, since: started)
         guard case .success(let permit) = try await mediator.permit(attempt, database), permit.model != nil else {
             return nil
         }
         // Nobody's words leave for a draft that is then refused for their number.
         _ = try await DailyCount(limit: .draftSteps, user: member.userID).increment(at: caller.now, database)
         let reading = IntentReading(text, try await intentFacts(of: member, caller, database))
-        return try await models.ask(attempt, permit, reading.told, familyNames: [])
+        return try await models.ask(attempt, permit, reading.told, familyNames: []).map {
+            Asked(attempt: attempt, reply: $0)
+        }
     }
 
     /// Asks the constraints about the words, and a model's reply for what it read. Where the rules read them, a prompt to
@@ -60,12 +79,14 @@ extension Drafts {
         _ order: DraftCreate, _ member: Member, _ attempt: ExecutionAttempt, _ reply: ModelReply?,
         _ queries: any Queries
     ) async throws -> Result<Reading, Refusal> {
+        attempt.resume(reply)
         let permit: ExecutionPermit
         switch try await mediator.permit(attempt, queries) {
         case .success(let given): permit = given
-        case .failure(let refusal): return .failure(Refusal(refusal: refusal))
+        case .failure(let refusal): return .failure(Refusal(refusal, asked: reply?.asked))
         }
-        var reading = Reading(warnings: permit.policy.warnings, permit: permit)
+        var reading = Reading(warnings: permit.policy.warnings, permit: permit, decided: permit.decided)
+        reading.author.asked = reply?.asked
         guard let model = permit.model else {
             reading.warnings += [permit.policy.confirmation].compactMap(\.self)
             reading.author.fallback = permit.fallback
@@ -74,23 +95,23 @@ extension Drafts {
         let tokens = AITokens(random: services.random)
         switch try await attempt.useTokens(permit, tokens, confirmed: reply?.confirmed, queries) {
         case .used(let statements): reading.tokens = statements
-        case .refused(let refusal, let asked): return .failure(Refusal(refusal: refusal, asked: asked))
+        case .refused(let refusal, let confirmation):
+            return .failure(Refusal(refusal, confirmation, asked: reply?.asked))
         }
+        reading.decided = permit.confirmed
         let facts = try await intentFacts(of: member, attempt.caller, queries)
         let read = Self.nag(in: reply, of: model, IntentReading(try Self.words(of: order), facts))
         switch read {
         case .success(let nag):
             reading.nag = nag
-            reading.author = Authorship(model.provider, model: model.name)
-        case .failure(let problem) where permit.allowsFallback:
+            reading.author = Authorship(model.provider, model: model.name, asked: reply?.asked)
+        case .failure(let problem) where permit.letsRulesAnswer:
             reading.author.fallback = problem.fallback
         case .failure(let problem):
-            var refusal = ExecutionRefusal(
-                problem.code, "The model could not read the words. Try again, or ask without it.",
-                policy: permit.policy)
-            refusal.author = Authorship(model.provider, model: model.name)
-            refusal.retryAfter = problem.secondsToWait
-            return .failure(Refusal(refusal: refusal))
+            let refusal = ExecutionRefusal(
+                problem.code, "The model could not read the words. Try again, or ask without it.", permit,
+                failed: model, retryAfter: problem.secondsToWait)
+            return .failure(Refusal(refusal, asked: reply?.asked))
         }
         return .success(reading)
     }
@@ -126,7 +147,7 @@ extension Drafts {
 
     /// The question that constraints, preferences and confirmations are asked about.
     func attempt(
-        _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller
+        _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller, since started: MonotonicTime
     ) -> ExecutionAttempt {
         let question = Question(
             id: QuestionID(high: 0, low: 0), operation: .intent, content: order.text ?? "",
@@ -134,18 +155,20 @@ extension Drafts {
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: question,
             options: order.options, ledger: member.familyID, requester: Requester(member, settings), subject: nil,
-            nag: order.nagID, started: MonotonicTime.now())
+            nag: order.nagID, words: mediator.words(question.content), started: started)
     }
 
     // MARK: Records
 
-    /// The row of the history for words that were read; none for drafts without words, and for people who keep errors
-    /// only.
-    static func execution(_ attempt: ExecutionAttempt, _ reading: Reading, _ order: DraftCreate) -> [SQL] {
-        guard order.text != nil, let permit = reading.permit, !attempt.requester.settings.logsErrorsOnly else {
-            return []
-        }
-        let report = attempt.report(permit, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
-        return attempt.row(report, nil).map { [$0] } ?? []
+    /// How the words were read: for the audit log, and for the history of those who do not keep errors only. Nothing
+    /// for drafts without words.
+    static func execution(
+        _ attempt: ExecutionAttempt, _ reading: Reading, _ order: DraftCreate
+    ) -> (details: AuditBody, statements: [SQL]) {
+        guard order.text != nil, let permit = reading.permit else { return ([:], []) }
+        let report = attempt.report(
+            permit, reading.decided, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
+        let row = attempt.requester.settings.logsErrorsOnly ? nil : attempt.row(report, nil)
+        return (attempt.auditDetails(report), [row].compactMap(\.self))
     }
 }

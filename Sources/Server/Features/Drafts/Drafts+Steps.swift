@@ -15,13 +15,14 @@ extension Drafts {
             edited.body = try Self.body(call.body.body, of: edited)
             try edited.body.requireDueTime(now: caller.now)
             guard edited.body != draft.response.body else { return .answer(draft.response) }
+            edited.bodyHash = services.hash(of: edited.body)
             guard edited.progress.version < DraftVersion.versions.upperBound else {
                 throw APIError(.conflict, "This draft was edited too often. Make another one.")
             }
             edited.progress.version += 1
             edited.progress.state = .draft
             (edited.approvedBy, edited.approvedAt, edited.confirmedAt) = (nil, nil, nil)
-            edited.updatedAt = call.now
+            (edited.editedBy, edited.editedAt, edited.updatedAt) = (member.userID, call.now, call.now)
             return .perform(
                 try await act(.draftEdited, edited, by: member, [DraftStatements.edit(edited)], at: call.now, queries),
                 edited)
@@ -156,11 +157,12 @@ extension Drafts {
             member, draft, queries in
             var rejected = draft.response
             rejected.progress.state = .rejected
-            rejected.updatedAt = call.now
+            (rejected.rejectedBy, rejected.rejectedAt, rejected.updatedAt) = (member.userID, call.now, call.now)
             return .perform(
                 try await act(
                     .draftRejected, rejected, by: member,
-                    [DraftStatements.end(rejected.id, as: .rejected, at: call.now)], at: call.now, queries), rejected)
+                    [DraftStatements.reject(rejected.id, by: member.userID, at: call.now)], at: call.now, queries),
+                rejected)
         }
     }
 
@@ -253,6 +255,8 @@ extension DraftResponse {
             ("draft_approved_at", approvedAt?.rfc3339 ?? ""), ("draft_confirmed_at", confirmedAt?.rfc3339 ?? ""),
             ("draft_side_effects", kind.sideEffects.map(\.rawValue).joined(separator: ",")),
             ("draft_import", importID?.description ?? ""),
+            ("draft_body_hash", bodyHash ?? ""), ("draft_written_by", writer.rawValue),
+            ("draft_plan", plan.map(\.action.rawValue).joined(separator: ",")),
             ("draft_citations", citations.map(\.description).joined(separator: ",")),
         ].filter { !$0.1.isEmpty }
     }

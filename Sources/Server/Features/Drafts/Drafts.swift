@@ -3,6 +3,7 @@ import Contract
 import Domain
 import NagzAI
 import Postgres
+import Reactor
 import SQL
 
 /// Drafts: what the AI would send or change for somebody, which people see, edit, approve and execute.
@@ -71,53 +72,74 @@ final class Drafts {
     /// Every member may have drafts made; whether one can be approved shows when somebody does. A model is asked before the
     /// act, and the act decides again: what was forbidden in the meantime is not stored.
     func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
-        let (order, family) = (call.body, call.body.familyID)
+        let (order, family, started) = (call.body, call.body.familyID, MonotonicTime.now())
         let id: DraftID = services.random.identifier(at: call.now)
-        var reply: ModelReply?
-        // Words may be a model's to read by the author's mode alone.
-        if order.options.asksForModel || order.text != nil && order.body == nil {
-            if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
-            reply = try await ask(order, caller)
-        }
-        return try await services.ledger.write(caller, in: family) { queries in
-            let member = try await services.access.member(caller, of: family, queries)
-            let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
-            let attempt = attempt(order, member, try AISettings(gate), caller)
-            do {
-                try Requester.requireOpenGate(gate)
-            } catch let error as APIError where reply != nil {
-                return attempt.refuse(error)
-            }
-            try await requireVisible(order, to: member, caller, queries)
-            var reading = Reading()
-            if order.body == nil {
-                switch try await self.reading(order, member, attempt, reply, queries) {
-                case .success(let read): reading = read
-                case .failure(let refusal): return attempt.refuse(refusal.refusal, refusal.asked)
+        func write(_ asked: Asked?) async throws -> DraftResponse {
+            try await services.ledger.write(caller, in: family) { queries in
+                do {
+                    let decision = try await decide(order, as: id, asked?.reply, caller, since: started, queries)
+                    guard let asked, case .refuse(let act, let refusal) = decision, act.kind.isDenial else {
+                        return decision
+                    }
+                    return asked.attempt.refuse(refusal, asked: asked.reply)
+                } catch let error as APIError {
+                    guard let asked else { throw error }
+                    return asked.attempt.refuse(error, asked: asked.reply)
                 }
             }
-            let drafted: Drafted
-            switch try await self.body(order, reading.nag, member, caller, queries) {
-            case .answer(let made), .perform(_, let made): drafted = made
-            case .refuse(let act, let refusal): return .refuse(act, refusal)
-            case .refuseAgain(let refusal): return .refuseAgain(refusal)
-            }
-            if !drafted.misread.isEmpty {
-                reading.isMisread = true
-                reading.warnings.append(Self.warning(of: drafted.misread))
-            }
-            var draft = DraftResponse(
-                id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
-                body: drafted.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: drafted.citations,
-                model: order.body == nil ? reading.author.draftModel : "client",
-                confidence: order.body == nil ? reading.confidence : nil, warnings: reading.warnings,
-                progress: DraftProgress(expiresAt: call.now + DraftLimit.lifetime), traceID: caller.context.trace,
-                createdAt: call.now)
-            draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
-            let statements = [DraftStatements.insert(draft)] + reading.tokens + Self.execution(attempt, reading, order)
-            return .perform(
-                try await act(.draftCreated, draft, by: member, statements, at: call.now, queries), draft)
         }
+        // Words may be a model's to read by the author's mode alone.
+        guard order.options.asksForModel || order.text != nil && order.body == nil else { return try await write(nil) }
+        if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+        let asked = try await ask(order, caller, since: started)
+        guard let asked, asked.reply.asked != nil else { return try await write(asked) }
+        // What a model was asked is recorded, also where the client has gone.
+        return try await services.database.poller.finish { try await write(asked) }
+    }
+
+    private func decide(
+        _ order: DraftCreate, as id: DraftID, _ reply: ModelReply?, _ caller: Caller, since started: MonotonicTime,
+        _ queries: any Queries
+    ) async throws -> Decision<DraftResponse> {
+        let (family, now) = (order.familyID, caller.now)
+        let member = try await services.access.member(caller, of: family, queries)
+        let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
+        try Requester.requireOpenGate(gate)
+        let attempt = attempt(order, member, try AISettings(gate), caller, since: started)
+        try await requireVisible(order, to: member, caller, queries)
+        var reading = Reading()
+        if order.body == nil {
+            switch try await self.reading(order, member, attempt, reply, queries) {
+            case .success(let read): reading = read
+            case .failure(let refused): return attempt.refuse(refused.refusal, refused.confirmation)
+            }
+        }
+        let drafted: Drafted
+        switch try await body(order, reading.nag, member, caller, queries) {
+        case .answer(let made), .perform(_, let made): drafted = made
+        case .refuse(let act, let refusal): return .refuse(act, refusal)
+        case .refuseAgain(let refusal): return .refuseAgain(refusal)
+        }
+        if !drafted.misread.isEmpty {
+            reading.isMisread = true
+            reading.warnings.append(Self.warning(of: drafted.misread))
+        }
+        attempt.reach(.executed)
+        var draft = DraftResponse(
+            id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
+            body: drafted.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: drafted.citations,
+            model: order.body == nil ? reading.author.draftModel : DraftResponse.ofClient,
+            confidence: order.body == nil ? reading.confidence : nil, warnings: reading.warnings,
+            progress: DraftProgress(expiresAt: now + DraftLimit.lifetime), traceID: caller.context.trace,
+            createdAt: now)
+        draft.bodyHash = services.hash(of: draft.body)
+        draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
+        let execution = Self.execution(attempt, reading, order)
+        let statements = [DraftStatements.insert(draft)] + reading.tokens + execution.statements
+        var act = try await act(.draftCreated, draft, by: member, statements, at: now, queries)
+        act.details = execution.details
+        act.details.merge(draft.auditDetails)
+        return .perform(act, draft)
     }
 
     /// - Throws: 404 for a nag and for rows that the member does not see; 422 where the kind needs a nag.
@@ -144,6 +166,12 @@ final class Drafts {
             """)
         guard try seen.one()["count"] == ids.count else {
             throw APIError(.notFound, "There are no such rows.", field: "context_ids")
+        }
+        // A digest is made of them; the other kinds read the nag alone.
+        guard order.kind == .digest && order.body == nil || ids == [order.nagID?.retyped()].compactMap(\.self) else {
+            throw APIError(
+                .validationFailed, "Only a digest without a body is made of selected rows: leave context_ids out.",
+                field: "context_ids")
         }
     }
 

@@ -27,10 +27,12 @@ package struct PushBackDrafting {
             citations: [event.retyped()], model: author.draftModel, confidence: report.confidence,
             warnings: report.warnings, progress: DraftProgress(expiresAt: now + DraftLimit.lifetime),
             traceID: caller.context.trace, createdAt: now)
+        draft.bodyHash = services.hash(of: draft.body)
         draft.fallbackReason = author.fallback?.text ?? DraftResponse.noFallback
         let count = DailyCount(limit: .draftSteps, user: caller.userID)
         evaluation.act.statements += [DraftStatements.insert(draft), try await count.increment(at: now, queries)]
         evaluation.act.details["draft"] = draft.id.description
+        evaluation.act.details["draft_body_hash"] = draft.bodyHash
         evaluation.act.canMerge = false
         evaluation.answer.draftID = draft.id
     }

@@ -24,6 +24,11 @@ struct StoredDraft {
                 endReason: try row["end_reason"]),
             traceID: try row["trace_id"], createdAt: try row["created_at"])
         response.fallbackReason = try row["fallback_reason"]
+        response.bodyHash = try row["body_hash"]
+        response.editedBy = try row["edited_by"]
+        response.editedAt = try row["edited_at"]
+        response.rejectedBy = try row["rejected_by"]
+        response.rejectedAt = try row["rejected_at"]
         response.approvedBy = try row["approved_by"]
         response.approvedAt = try row["approved_at"]
         response.confirmedAt = try row["confirmed_at"]
@@ -70,7 +75,9 @@ extension DraftResponse {
         var details: AuditBody = [
             "draft": id.description, "kind": kind.rawValue, "version": "\(progress.version)", "model": model,
             "source": source.rawValue, "side_effects": kind.sideEffects.map(\.rawValue).joined(separator: ","),
+            "plan": plan.map(\.action.rawValue).joined(separator: ","), "written_by": writer.rawValue,
         ]
+        details["body_hash"] = bodyHash
         details["nag"] = nagID?.description
         details["import"] = importID?.description
         if usedFallback { details["fallback_reason"] = fallbackReason }

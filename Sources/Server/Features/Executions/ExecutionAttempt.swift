@@ -17,11 +17,14 @@ final class ExecutionAttempt {
     let requester: Requester
     let subject: Pseudonym?
     let nag: NagID?
-    let started: MonotonicTime
+    let words: QuestionWords
+    private let started: MonotonicTime
+    /// The stages that the question has reached; the last one comes with the report.
+    private var stages: [StageTime]
 
     init(
         id: ExecutionID, caller: Caller, question: Question, options: ExecutionOptions, ledger: FamilyID,
-        requester: Requester, subject: Pseudonym?, nag: NagID?, started: MonotonicTime
+        requester: Requester, subject: Pseudonym?, nag: NagID?, words: QuestionWords, started: MonotonicTime
     ) {
         self.id = id
         self.caller = caller
@@ -31,7 +34,9 @@ final class ExecutionAttempt {
         self.requester = requester
         self.subject = subject
         self.nag = nag
+        self.words = words
         self.started = started
+        stages = [StageTime(.created, at: caller.now)]
     }
 
     /// Whether the question may go to a model by the person's own key.
@@ -44,9 +49,27 @@ final class ExecutionAttempt {
     var asksForModel: Bool { options.asksForModel(in: requester.settings.mode) }
 
     func permit(_ engine: PolicyEngine, _ models: ReachableModels) throws(ExecutionRefusal) -> ExecutionPermit {
-        try ExecutionPermit(
-            question, options, requester.settings.mode, engine, models, trace: caller.context.trace)
+        let permit = try ExecutionPermit(
+            question, options, requester.settings, engine, models, trace: caller.context.trace)
+        reach(.routed)
+        return permit
     }
+
+    /// The microseconds since the question came.
+    var microseconds: Int { MonotonicTime.now().nanoseconds(since: started) / 1_000 }
+
+    /// Notes that the question has reached a stage, the first time that it does.
+    func reach(_ stage: ExecutionStage) {
+        if stages.contains(where: { $0.stage == stage }) { return }
+        stages.append(StageTime(stage, at: caller.now + Timestamp.Span(microseconds: Int64(clamping: microseconds))))
+    }
+
+    /// Goes on with the stages that the question reached when a model was asked.
+    func resume(_ reply: ModelReply?) {
+        if let reply { stages = reply.stages }
+    }
+
+    var stagesSoFar: [StageTime] { stages }
 
     // MARK: Tokens
 
@@ -61,6 +84,9 @@ final class ExecutionAttempt {
     struct ConfirmationRequest {
         let token: Secret
         let requestDigest: [UInt8]
+        /// Whether a constraint asks for it, and whether it sends the question further than the device.
+        let isOfConstraint: Bool
+        let isOfFallback: Bool
     }
 
     /// Whether there is an AI session to check or something to confirm.
@@ -79,8 +105,7 @@ final class ExecutionAttempt {
                 ExecutionStatements.session(digest, of: caller.userID, at: caller.now))
             guard !rows.isEmpty else {
                 return .refused(
-                    ExecutionRefusal(
-                        .sessionOver, "This AI session is over. Begin another one.", policy: permit.policy), nil)
+                    ExecutionRefusal(.sessionOver, "This AI session is over. Begin another one.", permit), nil)
             }
             statements.append(ExecutionStatements.use(session: digest, at: caller.now))
         }
@@ -90,8 +115,10 @@ final class ExecutionAttempt {
                 let code: ExecutionCode =
                     permit.policy.confirmation == nil ? .fallbackNeedsConfirmation : .confirmationNeeded
                 return .refused(
-                    ExecutionRefusal(code, prompt, policy: permit.policy),
-                    ConfirmationRequest(token: tokens.make(), requestDigest: request))
+                    ExecutionRefusal(code, prompt, permit),
+                    ConfirmationRequest(
+                        token: tokens.make(), requestDigest: request, isOfConstraint: permit.policy.confirmation != nil,
+                        isOfFallback: permit.isWidened))
             }
             let digest = AITokens.digest(token)
             let rows = try await queries.query(
@@ -101,7 +128,7 @@ final class ExecutionAttempt {
                     ExecutionRefusal(
                         .confirmationInvalid,
                         "This confirmation is of another question, was used before, or came too late. Ask again.",
-                        policy: permit.policy), nil)
+                        permit), nil)
             }
             statements.append(ExecutionStatements.use(confirmation: digest, at: caller.now))
         }
@@ -121,88 +148,34 @@ final class ExecutionAttempt {
 
     /// What a confirmation is bound to: the question, how it is to be answered, and what the person was told.
     private func requestDigest(_ prompt: String) -> [UInt8] {
-        let parts = [
+        let settings = settings + [options.sessionID?.wireText ?? ""]
+        return sha256(Array(settings.joined(separator: "\n").utf8) + [0] + prompt.utf8 + [0] + question.content.utf8)
+    }
+
+    /// What is asked about, and how it is to be answered.
+    private var settings: [String] {
+        [
             question.operation.rawValue, ledger.description, nag?.description ?? "", subject?.description ?? "",
             question.privacyLevel.rawValue, question.intent?.rawValue ?? "", options.taskType?.rawValue ?? "",
-            options.model ?? "", options.sessionID?.wireText ?? "",
+            options.model ?? "",
         ]
-        return sha256(Array(parts.joined(separator: "\n").utf8) + [0] + prompt.utf8 + [0] + question.content.utf8)
     }
 
-    // MARK: Records
-
-    func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
-        var report = report(
-            permit, confidence: author.confidence(record.confidence), sideEffects: ["ai_mediation_event"], by: author)
-        report.grounding = record.grounding
-        return report
+    /// The keyed digest of the question and its settings; nil for a question that its client gave no id.
+    var questionDigest: [UInt8]? {
+        options.questionID.map { _ in words.digest(Array(settings.joined(separator: "\n").utf8) + [0]) }
     }
 
-    /// - Parameter sideEffects: what is written beside the history.
-    func report(
-        _ permit: ExecutionPermit, confidence: Double?, sideEffects: [String], by author: Authorship
-    ) -> ExecutionReport {
-        var report = report(
-            rule: permit.rule, permit.policy, by: author, confidence: confidence, sideEffects: sideEffects)
-        report.isFallbackAllowed = permit.allowsFallback
-        report.isFallbackConfirmed = permit.isWidened
-        report.warnings += permit.notices
-        return report
-    }
-
-    private func report(
-        rule: RoutingRule?, _ policy: PolicyResult, by author: Authorship, confidence: Double?, sideEffects: [String]
-    ) -> ExecutionReport {
-        ExecutionReport(
-            id: id, provider: author.provider.rawValue, model: author.model,
-            route: RoutingDecision.Route.cloud.rawValue, rule: rule, taskType: taskType,
-            privacyLevel: question.privacyLevel, intent: question.intent,
-            isFallbackAllowed: question.privacyLevel == .auto, usedFallback: author.fallback != nil,
-            fallbackReason: author.fallback?.text ?? "none", confidence: confidence, tokenCount: question.tokenCount,
-            latencyMilliseconds: Double(MonotonicTime.now().nanoseconds(since: started) / 1_000) / 1_000,
-            policy: policy, warnings: policy.warnings, sideEffects: sideEffects)
-    }
-
-    /// The row of the history; nil for somebody without a family, of whose questions the audit log alone tells.
-    func row(_ report: ExecutionReport, _ code: String?) -> SQL? {
-        guard let home = requester.settings.home else { return nil }
-        let record = ExecutionRecord(
-            id: id, familyID: home, userID: caller.userID, traceID: caller.context.trace,
-            questionID: options.questionID, operation: question.operation, nagID: nag, errorCode: code,
-            createdAt: caller.now, execution: report)
-        return ExecutionStatements.record(record, session: options.sessionID.map(AITokens.digest), in: ledger)
-    }
-
-    /// Refuses a question that a model was asked, because a consent or preference ended in the meantime. Nothing of the
-    /// model's answer is recorded.
-    func refuse<Answer>(_ error: APIError) -> Decision<Answer> {
-        let report = report(rule: options.rule, .nothing, by: Authorship(), confidence: nil, sideEffects: [])
-        let act = Act(
-            kind: .aiExecutionRefused, basis: .nothing, actor: requester.pseudonym, subject: subject,
-            resource: nag?.retyped(),
-            details: ["operation": question.operation.rawValue, "error_code": error.code.rawValue], stampedRows: 0,
-            statements: row(report, error.code.rawValue).map { [$0] } ?? [])
-        return .refuse(act, error)
-    }
-
-    /// Refuses the question, and records that in the audit log and in the history.
-    func refuse<Answer>(_ refusal: ExecutionRefusal, _ asked: ConfirmationRequest? = nil) -> Decision<Answer> {
-        let report = report(
-            rule: refusal.code == .blocked && refusal.policy.violation != nil ? .policyBlock : options.rule,
-            refusal.policy, by: refusal.author, confidence: nil, sideEffects: [])
-        var statements: [SQL] = []
-        if let row = row(report, refusal.code.rawValue) { statements.append(row) }
-        if let asked {
-            statements.append(
-                ExecutionStatements.ask(
-                    AITokens.digest(asked.token), asked.requestDigest, of: caller.userID,
-                    in: requester.settings.home ?? ledger, until: caller.now + AITokens.confirmationTime))
+    /// Why the question's id is refused: it was used for another question, as far as the history has it. An act that
+    /// depends on it MUST require that nothing has changed since its facts were read.
+    func refusalOfReuse(_ queries: any Queries) async throws -> ExecutionRefusal? {
+        guard let id = options.questionID, let digest = questionDigest, let home = requester.settings.home else {
+            return nil
         }
-        var details: AuditBody = ["operation": question.operation.rawValue, "error_code": refusal.code.rawValue]
-        details["constraint"] = refusal.constraint?.description
-        let act = Act(
-            kind: .aiExecutionRefused, basis: .rightsUnchanged(since: requester.seq), actor: requester.pseudonym,
-            subject: subject, resource: nag?.retyped(), details: details, stampedRows: 0, statements: statements)
-        return .refuse(act, refusal.error(trace: caller.context.trace, confirmation: asked?.token))
+        let first = try await queries.query(ExecutionStatements.question(id, of: caller.userID, in: home)).first
+        guard let known: [UInt8] = try first?["question_digest"], known != digest else { return nil }
+        return ExecutionRefusal(
+            .questionReused, "This question_id was used with other words or settings. Ask with an id of its own.")
     }
+
 }

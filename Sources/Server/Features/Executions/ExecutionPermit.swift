@@ -8,13 +8,21 @@ import NagzAI
 /// only refuse: it never sends a question elsewhere.
 struct ExecutionPermit {
     let policy: PolicyResult
-    let rule: RoutingRule
+    /// The router's decision.
+    let decided: DecidedRoute
+    /// The same once the person has confirmed the prompt.
+    var confirmed: DecidedRoute {
+        var confirmed = decided
+        if isWidened { confirmed.fallbackConfirmed = .yes }
+        if policy.confirmation != nil { confirmed.constraintConfirmed = .yes }
+        return confirmed
+    }
     /// The model that words the answer; nil for the rules.
     let model: ChosenModel?
     /// Why the rules answer although a model was asked for; nil if they do not.
     let fallback: FallbackReason?
-    /// Whether the rules may answer where the model fails.
-    let allowsFallback: Bool
+    /// Whether the rules may take the place of a model that fails.
+    let letsRulesAnswer: Bool
     /// Whether the question comes here because the device failed, and carries what its person has to agree to.
     let isWidened: Bool
     /// What the person should know of the models that they have chosen.
@@ -28,17 +36,19 @@ struct ExecutionPermit {
     }
 
     /// - Parameters:
-    ///   - mode: the person's preference.
+    ///   - settings: the person's preferences.
     ///   - trace: the execution's.
     init(
-        _ question: Question, _ options: ExecutionOptions, _ mode: AIMode, _ engine: PolicyEngine,
+        _ question: Question, _ options: ExecutionOptions, _ settings: AISettings, _ engine: PolicyEngine,
         _ models: ReachableModels, trace: TraceID
     ) throws(ExecutionRefusal) {
-        let policy = engine.evaluate(question)
+        let (policy, mode) = (engine.evaluate(question), settings.mode)
+        var decided = DecidedRoute()
         func refusal(_ code: ExecutionCode, _ message: String, _ constraint: ConstraintID? = nil) -> ExecutionRefusal {
-            ExecutionRefusal(code, message, policy: policy, constraint: constraint)
+            ExecutionRefusal(code, message, policy: policy, decided: decided, constraint: constraint)
         }
         guard question.privacyLevel != .local, !question.requiresOffline else {
+            decided = DecidedRoute(rule: .privacyLocal, route: .local)
             throw refusal(.localQuestion, "This question is to stay on the device, and the server does not answer it.")
         }
         let taskType = options.taskType ?? mode.usualTask
@@ -54,18 +64,19 @@ struct ExecutionPermit {
             if taskType == .cloudModel, case .success(let key) = key { models.network(of: key) } else { .online }
         let isForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
         let isFallback = options.rule == .localFailureFallback
-        allowsFallback = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
+        letsRulesAnswer = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
         var isAway = false
         let state = RuntimeState(
             local: LocalCapability(isAvailable: false), network: network, mode: mode,
             ownProviderModel: (try? key.get())?.key.model, gatewayModel: models.gateway,
-            isThirdPartyAllowed: models.allowsThirdParties)
+            isThirdPartyAllowed: models.allowsThirdParties, isServer: true)
         switch Router.route(question, state, policy, at: question.askedAt, trace: trace) {
         // The rules stand in for a third party that cannot be reached, and the answer says so.
-        case .failure(.networkUnavailable) where allowsFallback:
-            rule = .networkUnavailable
+        case .failure(.networkUnavailable) where letsRulesAnswer:
+            decided = DecidedRoute(rule: .networkUnavailable, route: .cloud)
             isAway = true
         case .failure(let failure):
+            decided = DecidedRoute(rule: failure.rule)
             var constraint: ConstraintID?
             var message = failure.text
             if case .blocked(let violation) = failure {
@@ -74,12 +85,18 @@ struct ExecutionPermit {
             if failure == .ownProviderMissing, case .failure(let problem) = key { message = problem.message }
             throw refusal(failure.code ?? .blocked, message, constraint)
         case .success(let decision):
+            decided = DecidedRoute(
+                rule: decision.rule, route: decision.route, isFallbackAllowed: decision.isFallbackAllowed)
             // The server's records are the source of the facts, so only a person's own words can leave the device.
-            guard decision.route == .cloud || question.content.isEmpty && taskType != .cloudModel else {
+            guard decision.rule != .policyForceLocal || question.content.isEmpty && taskType != .cloudModel else {
                 throw refusal(
                     .blocked, "A constraint keeps this question from leaving the device.", policy.applied.last)
             }
-            rule = options.rule ?? decision.rule
+        }
+        if let claimed = options.rule, !claimed.isPlausible(of: question, options.privacyLevel, settings, policy, trace)
+        {
+            throw refusal(
+                .claimImplausible, "\(claimed.rawValue) does not send this question to the server. Leave rule_id out.")
         }
         guard mode != .byoOnly || taskType == .cloudModel else {
             throw refusal(
@@ -89,12 +106,13 @@ struct ExecutionPermit {
             throw refusal(.blocked, RoutingFailure.thirdPartyForbidden.text)
         }
         isWidened = isFallback && (!question.content.isEmpty || taskType == .cloudModel)
-        self.policy = policy
+        if isWidened { decided = DecidedRoute(rule: .localFailureFallback, route: .cloud) }
+        (self.policy, self.decided) = (policy, decided)
         let notice: String?
         (model, fallback, notice) =
             isAway ? (nil, .unavailable, nil) : Self.model(of: taskType, options.model, mode, models)
         notices = [notice].compactMap(\.self)
-        guard fallback == nil || allowsFallback else {
+        guard fallback == nil || letsRulesAnswer else {
             throw taskType == .cloudModel
                 ? refusal(.cloudNotConfigured, notice ?? "Your AI mode uses no model of your own keys.")
                 : refusal(.localUnavailable, notice ?? "There is no model that could answer.")
@@ -134,12 +152,49 @@ extension ExecutionOptions {
     }
 }
 
+/// Where the router sends a question, by which rule, and what the person has confirmed of it. All is nil before it has
+/// decided.
+struct DecidedRoute: Hashable {
+    var rule: RoutingRule?
+    var route: RoutingDecision.Route?
+    var isFallbackAllowed = false
+    var fallbackConfirmed = ConfirmationStatus.none
+    var constraintConfirmed = ConfirmationStatus.none
+}
+
+extension RoutingRule {
+    /// Whether a client's router may have sent the question to the server by this rule. The client's constraints may be
+    /// older than the server's, or its own.
+    /// - Parameters:
+    ///   - level: what the client says of the question; nil where it says nothing.
+    ///   - policy: the constraints' result on the server.
+    fileprivate func isPlausible(
+        of question: Question, _ level: PrivacyLevel?, _ settings: AISettings, _ policy: PolicyResult, _ trace: TraceID
+    ) -> Bool {
+        switch self {
+        case .policyBlock, .networkUnavailable, .privacyLocal, .policyForceLocal, .autoLocal: return false
+        case .privacyCloud: return question.privacyLevel == .cloud
+        case .policyForceCloud: return true
+        case .autoCloud: return level != .cloud
+        case .localFailureFallback:
+            // A device that can answer: only its first decision is asked about.
+            let device = RuntimeState(
+                local: LocalCapability(maxTokens: .max), network: .online, tokenThreshold: settings.tokenThreshold,
+                mode: settings.mode)
+            let first = Router.route(question, device, policy, at: question.askedAt, trace: trace)
+            return (try? first.get())?.isFallbackAllowed ?? false
+        }
+    }
+}
+
 /// Why a question gets no answer.
 struct ExecutionRefusal: Error {
     let code: ExecutionCode
     /// For the person.
     let message: String
     let policy: PolicyResult
+    /// The router's decision, as far as it came.
+    let decided: DecidedRoute
     let constraint: ConstraintID?
     /// The model that failed; the rules where none was asked.
     var author = Authorship()
@@ -148,16 +203,34 @@ struct ExecutionRefusal: Error {
 
     init(
         _ code: ExecutionCode, _ message: String, policy: PolicyResult = .nothing,
-        constraint: ConstraintID? = nil
+        decided: DecidedRoute = DecidedRoute(), constraint: ConstraintID? = nil
     ) {
         self.code = code
         self.message = message
         self.policy = policy
+        self.decided = decided
         self.constraint = constraint
     }
 
+    /// Of a question that was permitted.
+    init(_ code: ExecutionCode, _ message: String, _ permit: ExecutionPermit) {
+        self.init(code, message, policy: permit.policy, decided: permit.decided)
+    }
+
+    /// Of a question that a model has failed to answer.
+    init(
+        _ code: ExecutionCode, _ message: String, _ permit: ExecutionPermit, failed model: ChosenModel,
+        retryAfter: Int?
+    ) {
+        self.init(code, message, policy: permit.policy, decided: permit.confirmed)
+        author = Authorship(model.provider, model: model.name)
+        self.retryAfter = retryAfter
+    }
+
     func error(trace: TraceID, confirmation: Secret? = nil) -> APIError {
-        var error = APIError(code.errorCode, message, field: code == .taskUnknown ? "task_type" : nil)
+        var error = APIError(
+            code.errorCode, message, field: code.field,
+            reason: code == .questionReused ? ErrorReason.questionReused : nil)
         error.status = code.status
         error.retryAfter = retryAfter
         error.execution = ExecutionFault(
@@ -174,12 +247,22 @@ extension ExecutionCode {
         case .localUnavailable, .localFailed, .localTooSlow, .cloudUnavailable, .cloudOutputRefused,
             .networkUnavailable:
             .unavailable
-        case .localTooLong, .cloudTooLong, .localQuestion, .taskUnknown: .validationFailed
+        case .localTooLong, .cloudTooLong, .localQuestion, .taskUnknown, .claimImplausible: .validationFailed
         case .cloudNotConfigured, .cloudKeyRefused, .confirmationNeeded, .confirmationInvalid, .taskUnavailable,
-            .fallbackNeedsConfirmation, .sessionOver, .cancelled:
+            .fallbackNeedsConfirmation, .sessionOver, .cancelled, .questionReused:
             .conflict
         case .cloudLimited: .rateLimited
         case .blocked: .policyForbidden
+        }
+    }
+
+    /// The input that is wrong; nil where it is none.
+    fileprivate var field: String? {
+        switch self {
+        case .taskUnknown: "task_type"
+        case .claimImplausible: "rule_id"
+        case .questionReused: "question_id"
+        default: nil
         }
     }
 

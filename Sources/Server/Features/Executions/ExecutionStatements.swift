@@ -3,21 +3,46 @@ import Domain
 import NagzAI
 import SQL
 
-/// Every statement on executions, AI sessions and confirmations.
+/// The statements on executions and AI sessions.
 enum ExecutionStatements {
     /// Part of an act, whose time and trace the record has.
-    /// - Parameter ledger: the act's, which is the connection's for a question about its nag.
-    static func record(_ record: ExecutionRecord, session: [UInt8]?, in ledger: FamilyID) -> SQL {
-        let report = StoredReport(record.execution)
+    /// - Parameters:
+    ///   - question: the keyed digest of the question and its settings, for one that its client gave an id.
+    ///   - ledger: the act's, which is the connection's for a question about its nag.
+    static func record(
+        _ record: ExecutionRecord, session: [UInt8]?, _ question: [UInt8]?, in ledger: FamilyID
+    ) -> SQL {
         let family: SQL = record.familyID == ledger ? "family_id" : "\(record.familyID)"
+        return insert(record, family, trace: "trace", session, question)
+    }
+
+    /// Part of an act of the person's own family: the record of a question that was given up, under its own trace.
+    static func record(declined record: ExecutionRecord) -> SQL {
+        insert(record, "family_id", trace: "\(record.traceID)", nil, nil)
+    }
+
+    private static func insert(
+        _ record: ExecutionRecord, _ family: SQL, trace: SQL, _ session: [UInt8]?, _ question: [UInt8]?
+    ) -> SQL {
+        let report = StoredReport(record.execution)
         return """
-            INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, question_id, session_digest,
-                                       nag_id, operation, route, error_code, report, evaluated)
-            SELECT \(family), \(record.userID), now, \(record.id), trace, \(rare: record.questionID), \(rare: session),
-                   \(rare: record.nagID), \(record.operation.rawValue), \(record.execution.route),
+            INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, question_id, question_digest,
+                                       session_digest, nag_id, operation, route, error_code, report, evaluated)
+            SELECT \(family), \(record.userID), now, \(record.id), \(trace), \(rare: record.questionID), \(rare: question),
+                   \(rare: session), \(rare: record.nagID), \(record.operation.rawValue), \(record.execution.route?.rawValue),
                    \(rare: record.errorCode), \(report.text)::json, \(rare: report.evaluated)
             FROM ledger_stamp
             """
+    }
+
+    /// The digest of the question that a person has first asked under an id, as far as the history has it.
+    static func question(_ id: QuestionID, of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT e.question_digest FROM ai_executions e
+        WHERE e.family_id = \(family) AND e.user_id = \(user) AND e.question_id = \(id)
+            AND e.question_digest IS NOT NULL
+        ORDER BY e.created_at, e.id LIMIT 1
+        """
     }
 
     // MARK: History
@@ -160,45 +185,5 @@ enum ExecutionStatements {
     /// Part of an act.
     static func end(session digest: [UInt8]) -> SQL {
         "DELETE FROM ai_sessions s USING ledger_stamp WHERE s.digest = \(digest)"
-    }
-
-    // MARK: Confirmations
-
-    /// Part of an act.
-    static func ask(
-        _ digest: [UInt8], _ request: [UInt8], of user: UserID, in family: FamilyID, until end: Timestamp
-    ) -> SQL {
-        """
-        INSERT INTO ai_confirmations (digest, family_id, user_id, request_digest, expires_at)
-        SELECT \(digest), \(family), \(user), \(request), \(end) FROM ledger_stamp
-        """
-    }
-
-    /// A row while the confirmation can be used. Read it on the basis of the act that uses it.
-    /// - Parameter request: what it must confirm; nil for anything.
-    static func confirmation(
-        _ digest: [UInt8], _ request: [UInt8]?, of user: UserID, at now: Timestamp
-    ) -> SQL {
-        let isOfRequest: SQL = request.map { "AND c.request_digest = \($0)" } ?? ""
-        return """
-            SELECT c.family_id FROM ai_confirmations c
-            WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
-                \(isOfRequest)
-            """
-    }
-
-    /// Uses a confirmation up by itself. A row if it could be used.
-    static func useNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
-        """
-        UPDATE ai_confirmations c SET used_at = \(now)
-        WHERE c.digest = \(digest) AND c.request_digest = \(request) AND c.user_id = \(user) AND c.used_at IS NULL
-            AND c.expires_at >= \(now)
-        RETURNING c.family_id
-        """
-    }
-
-    /// Part of an act.
-    static func use(confirmation digest: [UInt8], at now: Timestamp) -> SQL {
-        "UPDATE ai_confirmations c SET used_at = \(now) FROM ledger_stamp WHERE c.digest = \(digest)"
     }
 }

@@ -110,35 +110,6 @@ final class Executions {
             result: try JSONObject(json: JSONValue(parsing: answer.response.jsonBytes.span)), execution: report)
     }
 
-    // MARK: Confirmations
-
-    /// Gives up a question that asked for a confirmation; the confirmation cannot be used any more.
-    func decline(
-        _ caller: Caller, _ call: Call<NoParameters, ConfirmationReply>
-    ) async throws -> CancelledExecution {
-        guard !call.body.isAccepted else {
-            throw APIError(
-                .validationFailed, "To accept, ask again with the confirmation.", field: "accept")
-        }
-        let digest = AITokens.digest(call.body.confirmation)
-        let family = try await services.access.member(
-            caller, orNotFound: Self.unknownConfirmation, services.database
-        ).familyID
-        return try await services.ledger.write(caller, in: family) { queries in
-            let member = try await services.access.member(caller, of: family, queries)
-            let rows = try await queries.query(
-                ExecutionStatements.confirmation(digest, nil, of: caller.userID, at: call.now))
-            guard !rows.isEmpty else { throw APIError(.notFound, Self.unknownConfirmation) }
-            let act = Act(
-                kind: .aiConfirmationDeclined, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-                details: ["fallback_confirmed": "false"], stampedRows: 0,
-                statements: [ExecutionStatements.use(confirmation: digest, at: call.now)])
-            return .perform(act, CancelledExecution())
-        }
-    }
-
-    private static let unknownConfirmation = "There is no such confirmation, or it was used before or is too old."
-
     // MARK: AI sessions
 
     func beginSession(_ caller: Caller, _ call: Call<NoParameters, AISessionCreate>) async throws -> AISession {

@@ -32,7 +32,10 @@ final class ModelCalls {
         let prompt = permit.prompt
         if let prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
         let result = try await result(of: told, from: model, for: attempt.caller)
-        return ModelReply(model: model, told: told, familyNames: familyNames, result: result, confirmed: prompt)
+        attempt.reach(.executed)
+        return ModelReply(
+            model: model, told: told, familyNames: familyNames, result: result, confirmed: prompt,
+            decided: permit.confirmed, stages: attempt.stagesSoFar)
     }
 
     private func result(
@@ -72,15 +75,29 @@ final class ModelReply: Sendable {
     let result: Result<ModelResult, ModelProblem>
     /// What the question's confirmation was used up for; nil if it needed none.
     let confirmed: String?
+    /// By which rule the model was asked.
+    let decided: DecidedRoute
+    /// The stages that the question has reached with it.
+    let stages: [StageTime]
+
+    /// The model, if the question was sent to it; nil where it was found that it could not be.
+    var asked: AskedModel? {
+        switch result {
+        case .success(let result): AskedModel(model.provider, model.name, model.reach, tokenCount: result.tokenCount)
+        case .failure(let problem): problem.wasAsked ? AskedModel(model.provider, model.name, model.reach) : nil
+        }
+    }
 
     init(
         model: ChosenModel, told: PromptFacts, familyNames: [String], result: Result<ModelResult, ModelProblem>,
-        confirmed: String?
+        confirmed: String?, decided: DecidedRoute, stages: [StageTime]
     ) {
         self.model = model
         self.told = told
         self.familyNames = familyNames
         self.result = result
         self.confirmed = confirmed
+        self.decided = decided
+        self.stages = stages
     }
 }

@@ -17,8 +17,10 @@ struct StoredReport {
     private static let ordinary: JSONObject = [
         "provider": "heuristic", "model": .null, "rule_id": .string(RoutingRule.autoCloud.rawValue),
         "task_type": .string(TaskType.heuristic.rawValue), "privacy_level": .string(PrivacyLevel.auto.rawValue),
-        "intent": .null, "fallback_allowed": true, "used_fallback": false, "fallback_reason": "none",
-        "fallback_confirmed": false, "confidence": 0.7, "token_count": 0, "evaluated": [], "applied": [],
+        "intent": .null, "fallback_allowed": false, "used_fallback": false, "fallback_reason": "none",
+        "fallback_confirmed": "none", "constraint_confirmed": "none", "asked": .null, "claimed_rule_id": .null,
+        "question_hash": .null, "question_length": 0, "stages": [],
+        "confidence": 0.7, "token_count": 0, "evaluated": [], "applied": [],
         "warnings": [], "violation_reason": .null, "side_effects": ["ai_mediation_event"],
         "grounding": .null,
     ]
@@ -29,17 +31,25 @@ struct StoredReport {
             json.object { json in
                 if report.provider != ProviderName.heuristic.rawValue { json.field("provider", report.provider) }
                 if let model = report.model { json.field("model", model) }
+                if let asked = report.asked { json.field("asked", asked) }
                 if report.rule != .autoCloud { json.field("rule_id", report.rule) }
+                if let claimed = report.claimedRule { json.field("claimed_rule_id", claimed) }
                 if report.taskType != .heuristic { json.field("task_type", report.taskType) }
                 if report.privacyLevel != .auto { json.field("privacy_level", report.privacyLevel) }
                 if let intent = report.intent { json.field("intent", intent) }
-                if !report.isFallbackAllowed { json.field("fallback_allowed", false) }
+                if report.isFallbackAllowed { json.field("fallback_allowed", true) }
                 if report.usedFallback { json.field("used_fallback", true) }
                 if report.fallbackReason != "none" { json.field("fallback_reason", report.fallbackReason) }
-                if report.isFallbackConfirmed { json.field("fallback_confirmed", true) }
+                if report.fallbackConfirmed != .none { json.field("fallback_confirmed", report.fallbackConfirmed) }
+                if report.constraintConfirmed != .none {
+                    json.field("constraint_confirmed", report.constraintConfirmed)
+                }
                 if report.confidence != 0.7 { json.field("confidence", report.confidence) }
                 if report.tokenCount != 0 { json.field("token_count", report.tokenCount) }
+                if let hash = report.questionHash { json.field("question_hash", hash) }
+                if report.questionLength != 0 { json.field("question_length", report.questionLength) }
                 json.field("latency_ms", report.latencyMilliseconds)
+                if !report.stages.isEmpty { json.field("stages", report.stages) }
                 if !report.applied.isEmpty { json.field("applied", report.applied) }
                 if !report.warnings.isEmpty { json.field("warnings", report.warnings) }
                 if let violation = report.violation { json.field("violation_reason", violation) }
@@ -63,11 +73,11 @@ extension ExecutionReport {
     init(stored row: Row) throws {
         let text: String = try row["report"]
         guard var members = StoredReport.whole(text) else { throw PostgresError.unexpectedShape("a report") }
-        let (id, route): (ExecutionID, String) = (try row["id"], try row["route"])
+        let (id, route): (ExecutionID, String?) = (try row["id"], try row["route"])
         members["id"] = .string(id.description)
-        members["route"] = .string(route)
+        members["route"] = route.map { .string($0) } ?? .null
         try self.init(json: .object(members))
-        reason = rule?.text
+        reason = decidedReason
         if let bytes: [UInt8] = try row["evaluated"] {
             evaluated = stride(from: 0, to: bytes.count - 15, by: 16).map { start in
                 func word(_ at: Int) -> UInt64 { bytes[at..<(at + 8)].reduce(0) { $0 << 8 | UInt64($1) } }

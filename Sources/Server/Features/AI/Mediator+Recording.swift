@@ -1,0 +1,98 @@
+import Audit
+import Contract
+import Domain
+import NagzAI
+import SQL
+
+/// The answer to a question, and the act that records it.
+extension Mediator {
+    /// Applies the operation's rule, has the model's words if there are any, and builds the act that records it. Not
+    /// inlined, or what it works with would be in the frame of every question.
+    @inline(never)
+    func recordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
+        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ reply: ModelReply?, _ tokens: [SQL], isDrafted: Bool
+    ) throws(ExecutionRefusal) -> RecordedAnswer<Response> {
+        let outcome = operation.rule(services.heuristics, question, facts)
+        var response = outcome.response
+        var author = try word(&response, operation, question, facts, permit, reply)
+        author.asked = reply?.asked
+        attempt.reach(.executed)
+        let record = operation.record(services.heuristics, question, facts, response)
+        let report = attempt.report(permit, record, by: author)
+        let event: EventID = services.random.identifier(at: attempt.caller.now)
+        let tellsExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
+        return RecordedAnswer(
+            AIAnswer(response, execution: tellsExecution ? report : nil), event, by: author, report,
+            answering(attempt, operation.id, event, outcome.rule, record, report, tokens))
+    }
+
+    /// Puts the model's text in the place of the rules', if a model was to word this response and its text is of use.
+    /// - Throws: the model's problem, where the rules may not answer instead.
+    private func word<Question: AIQuestion, Response>(
+        _ response: inout Response, _ operation: AIOperation<Question, Response>, _ question: Question,
+        _ facts: Question.Facts, _ permit: ExecutionPermit, _ reply: ModelReply?
+    ) throws(ExecutionRefusal) -> Authorship {
+        guard let model = permit.model else { return Authorship(fallback: permit.fallback) }
+        let told = operation.wording?.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
+        guard let told else { return Authorship() }
+        var (fallback, code): (FallbackReason, ExecutionCode) = (
+            .unavailable, ModelFault.unreachable.code(at: model.reach)
+        )
+        var secondsToWait: Int?
+        if let reply, reply.model.isSame(as: model) {
+            switch reply.result {
+            case .success(let result) where reply.told == told:
+                operation.wording?.replace(&response, result.text)
+                return Authorship(model.provider, model: model.name)
+            case .success: fallback = .factsChanged
+            case .failure(let problem):
+                (fallback, code) = (problem.fallback, problem.code(at: model.reach))
+                secondsToWait = problem.secondsToWait
+            }
+        }
+        guard permit.letsRulesAnswer else {
+            throw ExecutionRefusal(
+                code, "The model could not answer. Try again, or ask without it.", permit, failed: model,
+                retryAfter: secondsToWait)
+        }
+        return Authorship(fallback: fallback)
+    }
+
+    /// The act that records an answer, in the feed as `event`.
+    private func answering(
+        _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: Rule, _ record: AIRecord,
+        _ report: ExecutionReport, _ tokens: [SQL]
+    ) -> Act {
+        let (caller, requester) = (attempt.caller, attempt.requester)
+        // Keyed, because the texts are few and short: plain digests could be compared with guesses.
+        let digest = contentKey.flatMap { key in
+            record.content.isEmpty ? nil : hexadecimal(key.code(of: Array(record.content.utf8)))
+        }
+        var details = attempt.auditDetails(report)
+        details["content_hash"] = digest
+        details["content_length"] = "\(record.content.utf8.count)"
+        details["latency_us"] = "\(attempt.microseconds)"
+        details["on_behalf_of"] = requester.pseudonym.description
+        details["output"] = record.classification
+        details["rule"] = rule.rawValue
+        for (name, value) in record.inputs { details[name] = value }
+        var statements = [
+            AIStatements.record(
+                event, attempt.nag, record.promptType ?? operation.rawValue, record.tone, record.summary,
+                onBehalfOf: caller.userID)
+        ]
+        if !requester.settings.logsErrorsOnly, let row = attempt.row(report, nil) { statements.append(row) }
+        if let session = attempt.options.sessionID {
+            let turn = SessionTurn(operation, words: attempt.question.content, record)
+            statements += turns.adding(turn, of: attempt.id, to: session, at: caller.now)
+        }
+        // An id names one question, also if it comes twice at once.
+        let countsOnce = record.countsOnce || !tokens.isEmpty || attempt.options.questionID != nil
+        return Act(
+            kind: operation.auditKind,
+            basis: countsOnce ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
+            actor: SystemActor.mediator, subject: attempt.subject, resource: attempt.nag?.retyped(), details: details,
+            canMerge: tokens.isEmpty, statements: statements + tokens)
+    }
+}

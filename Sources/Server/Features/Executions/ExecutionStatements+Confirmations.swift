@@ -1,0 +1,54 @@
+import Contract
+import Domain
+import SQL
+
+/// The statements on confirmations: what a person has to agree to before a question is answered.
+extension ExecutionStatements {
+    /// Part of an act.
+    /// - Parameter record: of the question that has to wait, for the history of one that is declined.
+    static func ask(
+        _ asked: ExecutionAttempt.ConfirmationRequest, _ record: ExecutionRecord?, of user: UserID,
+        in family: FamilyID, until end: Timestamp
+    ) -> SQL {
+        let text = record.map { String(decoding: $0.jsonBytes, as: UTF8.self) }
+        return """
+            INSERT INTO ai_confirmations (digest, family_id, user_id, request_digest, expires_at, of_constraint,
+                                          of_fallback, record)
+            SELECT \(AITokens.digest(asked.token)), \(family), \(user), \(asked.requestDigest), \(end),
+                   \(asked.isOfConstraint), \(asked.isOfFallback), \(text)::json
+            FROM ledger_stamp
+            """
+    }
+
+    /// What a confirmation is of, while it can be used.
+    static func declinable(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+        """
+        SELECT c.of_constraint, c.of_fallback, c.record::text AS record FROM ai_confirmations c
+        WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
+        """
+    }
+
+    /// A row while the confirmation can be used for a request. Read it on the basis of the act that uses it.
+    static func confirmation(_ digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+        """
+        SELECT c.family_id FROM ai_confirmations c
+        WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
+            AND c.request_digest = \(request)
+        """
+    }
+
+    /// Uses a confirmation up by itself. A row if it could be used.
+    static func useNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE ai_confirmations c SET used_at = \(now)
+        WHERE c.digest = \(digest) AND c.request_digest = \(request) AND c.user_id = \(user) AND c.used_at IS NULL
+            AND c.expires_at >= \(now)
+        RETURNING c.family_id
+        """
+    }
+
+    /// Part of an act.
+    static func use(confirmation digest: [UInt8], at now: Timestamp) -> SQL {
+        "UPDATE ai_confirmations c SET used_at = \(now) FROM ledger_stamp WHERE c.digest = \(digest)"
+    }
+}

@@ -1,0 +1,78 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Postgres
+import SQL
+
+extension Executions {
+    /// Gives up a question that asked for a confirmation; the confirmation cannot be used any more, and the history and
+    /// the audit log have what was declined.
+    func decline(
+        _ caller: Caller, _ call: Call<NoParameters, ConfirmationReply>
+    ) async throws -> CancelledExecution {
+        guard !call.body.isAccepted else {
+            throw APIError(
+                .validationFailed, "To accept, ask again with the confirmation.", field: "accept")
+        }
+        let digest = AITokens.digest(call.body.confirmation)
+        let family = try await services.access.member(
+            caller, orNotFound: Self.unknownConfirmation, services.database
+        ).familyID
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            let rows = try await queries.query(
+                ExecutionStatements.declinable(digest, of: caller.userID, at: call.now))
+            guard let row = rows.first else { throw APIError(.notFound, Self.unknownConfirmation) }
+            let declined = try DeclinedQuestion(row, as: services.random.identifier(at: call.now), at: call.now)
+            let act = Act(
+                kind: .aiConfirmationDeclined, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                resource: declined.record?.nagID?.retyped(), details: declined.auditDetails, stampedRows: 0,
+                statements: [ExecutionStatements.use(confirmation: digest, at: call.now)]
+                    + [declined.record.map { ExecutionStatements.record(declined: $0) }].compactMap(\.self))
+            return .perform(act, CancelledExecution())
+        }
+    }
+
+    private static let unknownConfirmation = "There is no such confirmation, or it was used before or is too old."
+}
+
+/// A question that waited for a confirmation and did not get it.
+private struct DeclinedQuestion {
+    let isOfConstraint: Bool
+    let isOfFallback: Bool
+    /// For the history; nil for a question that was asked before confirmations had one.
+    let record: ExecutionRecord?
+
+    init(_ row: Row, as id: ExecutionID, at now: Timestamp) throws {
+        let (isOfConstraint, isOfFallback): (Bool, Bool) = (try row["of_constraint"], try row["of_fallback"])
+        (self.isOfConstraint, self.isOfFallback) = (isOfConstraint, isOfFallback)
+        guard let text: String = try row["record"] else {
+            record = nil
+            return
+        }
+        guard let json = try? JSONValue(parsing: Array(text.utf8).span), var record = try? ExecutionRecord(json: json)
+        else { throw PostgresError.unexpectedShape("the record of a confirmation") }
+        (record.id, record.execution.id, record.createdAt) = (id, id, now)
+        record.errorCode = ExecutionCode.cancelled.rawValue
+        if isOfConstraint { record.execution.constraintConfirmed = .no }
+        if isOfFallback { record.execution.fallbackConfirmed = .no }
+        record.execution.reason = record.execution.decidedReason
+        record.execution.stages.removeAll { $0.stage == .failed }
+        record.execution.stages.append(StageTime(.failed, at: now))
+        self.record = record
+    }
+
+    /// The trace is the question's; that of the entry is the refusal's own.
+    var auditDetails: AuditBody {
+        var details = record?.execution.auditDetails ?? [:]
+        details["declined"] = [isOfConstraint ? "constraint" : nil, isOfFallback ? "fallback" : nil].compactMap(\.self)
+            .joined(separator: ",")
+        details["error_code"] = ExecutionCode.cancelled.rawValue
+        details["operation"] = record?.operation.rawValue
+        details["question"] = record?.questionID?.description
+        details["trace"] = record?.traceID.description
+        return details
+    }
+}
