@@ -113,14 +113,18 @@ final class Bench {
                 }), goesOn: goesOn)
     }
 
-    func ask(_ operation: AIOperationID, nag: UInt64 = 1, wanted: WantedProvider? = nil) async throws -> AnswerRecord {
-        let service = OnDeviceAIService(
+    func service(_ wanted: WantedProvider? = nil) -> OnDeviceAIService<FarAway> {
+        OnDeviceAIService(
             local: local, server: far, wanted: wanted,
             failure: { error in
                 error is FarAway.Unreachable
                     ? .unreachable(isOfConnection: true) : error is FarAway.Refused ? .consentMissing : nil
             }, stopwatch: { 0 },
             record: { self.records.append($0) })
+    }
+
+    func ask(_ operation: AIOperationID, nag: UInt64 = 1, wanted: WantedProvider? = nil) async throws -> AnswerRecord {
+        let service = service(wanted)
         try await Self.run(operation, service, NagID(high: 1, low: nag))
         return try #require(records.last)
     }

@@ -25,6 +25,12 @@ enum DeviceSync {
                 try await context.learnProviders(client, cache, family)
                 return try report(summary, cache, context)
             }
+            // What it was told before serves until the server is reached.
+            do {
+                try await context.learnProviders(client, cache, family)
+            } catch let error as ClientError where error.isTransient {
+                context.say(Stop.line(error))
+            }
             let schedule = seconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
             if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
             try await service.watch(
@@ -54,7 +60,9 @@ enum DeviceSync {
     {
         let service = try context.sync(session, cache)
         do {
-            return .reached(try await service.run(try context.family(of: session)))
+            let summary = try await service.run(try context.family(of: session))
+            if summary.wasConsentWithdrawn { context.say(withdrawn) }
+            return .reached(summary)
         } catch let error as ClientError where error.isTransient {
             return .kept(error)
         }

@@ -128,6 +128,16 @@ struct DeviceAITests {
         }
     }
 
+    @Test("a consent that is withdrawn is heard by any command that reaches the server")
+    func heard() async throws {
+        try await Self.withDevice { device, scene, nag in
+            try await scene.revokeConsent()
+            let note = try device.run(["note", nag, "soon"])
+            #expect(note.code == 0 && note.complaint.contains("the consent ai_mediation was withdrawn"), "\(note)")
+            #expect(try device.run(["coach", nag, "--local"]).code == 77)
+        }
+    }
+
     /// What an operating system's model would be, on a system that has none.
     private final class SystemModel: ModelProvider {
         let name = ProviderName.foundationModels

@@ -145,7 +145,7 @@ struct ModelChoiceTests {
                     body: ["prefs_json": .object([name: value])])
             }
             for (name, value, list) in [
-                ("ai_model_cloud", "gpt", "You have: custom/test-model."),
+                ("ai_model_cloud", "gpt", "must be the model of a stored key: custom/test-model."),
                 ("ai_model_local", "llama", "must be one of foundation_models, local_model, test-model"),
             ] {
                 let reply = try await choose(name, .string(value), as: home.guardian)

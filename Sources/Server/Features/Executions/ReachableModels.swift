@@ -68,7 +68,12 @@ enum KeyProblem: Error {
 
     /// The names to choose from, as a sentence.
     static func list(_ keys: [StoredAIKey]) -> String {
-        keys.isEmpty ? "You have stored no key." : "You have: \(keys.map(\.name).joined(separator: ", "))."
+        keys.isEmpty ? "You have stored no key." : "You have: \(names(keys))."
+    }
+
+    /// The names to choose from.
+    static func names(_ keys: [StoredAIKey]) -> String {
+        keys.isEmpty ? "you have stored none" : keys.map(\.name).joined(separator: ", ")
     }
 }
 

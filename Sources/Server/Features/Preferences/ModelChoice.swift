@@ -26,7 +26,7 @@ struct ModelChoice {
         if let name = change.newText(.aiCloudModel, stored) {
             let keys = try await ReachableModels.keys(of: user, queries)
             guard keys.contains(where: { $0.isNamed(name) }) else {
-                throw Self.unknown(.aiCloudModel, "must be the model of a stored key. \(KeyProblem.list(keys))")
+                throw Self.unknown(.aiCloudModel, "must be the model of a stored key: \(KeyProblem.names(keys))")
             }
         }
     }
