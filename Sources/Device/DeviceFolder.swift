@@ -17,7 +17,8 @@ public struct DeviceFolder: Sendable {
     /// - Throws: `SessionFileError`.
     public func seal() throws(SessionFileError) -> TextSeal { TextSeal(try key.load()) }
 
-    private var key: SealingKeyFile { SealingKeyFile(path: path + "/sealing.key") }
+    private var key: SealingKeyFile { SealingKeyFile(path: keyPath) }
+    public var keyPath: String { path + "/sealing.key" }
 
     /// Creates the folder where it is missing.
     public func make() throws {

@@ -128,6 +128,16 @@ public struct LocalAIService: AIService {
             await models.selection(for: operation.modelTask, choices), at: now)
     }
 
+    /// The patterns of the person's misses that this device has not told them of. It finds them by itself after a sync,
+    /// where the person and their family let it answer; nobody else hears of them, and no history has them.
+    public func newPatterns() async throws -> [InsightItem] {
+        guard try facts.cache.tellsPatterns(of: facts.family), (try? requireConsent()) != nil,
+            case .success(let decision) = try await preview(.patterns), decision.route == .local
+        else { return [] }
+        let known = try await facts.patternFacts(userID: log.user, familyID: facts.family)
+        return try facts.cache.news(of: heuristics.patterns(for: known).response.insights, in: facts.family)
+    }
+
     /// Tells the log that nobody has answered.
     package func noteRefusal(_ routed: RoutedQuestion, _ error: any Error) {
         switch error {

@@ -15,6 +15,9 @@ public struct CoachQuestion: AIQuestion, Hashable {
 
     public var content: String { text }
 
+    /// Nothing is known of what somebody asks in a free question: the person's own limit decides.
+    public var keepsWordsOnDevice: Bool { false }
+
     public func facts(from source: some FactSource) async throws -> Snapshot<CoachFacts> {
         try await source.coachFacts(of: userID, familyID: familyID)
     }

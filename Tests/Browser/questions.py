@@ -98,7 +98,7 @@ def own_questions(walk):
         ask(walk, walk.options.second)
         walk.become(walk.options.second)
         b.wait(f"location.hash === '' && {EXECUTIONS}.length", "their questions")
-        assert b.js("[...document.querySelectorAll('nav a')].map((one) => one.dataset.view)") == ["constraints", "executions", "drafts"]
+        assert b.js("[...document.querySelectorAll('nav a')].map((one) => one.dataset.view)") == ["constraints", "executions", "drafts", "ai"]
         assert b.js(f"{EXECUTIONS}.length") == min(60, int(walk.sql(mine))), walk.sql(mine)
         assert not b.js("document.querySelector('.execution footer a[href*=trail]')"), "the audit log is not theirs to read"
         b.click(".execution footer [data-part=open]")
@@ -109,6 +109,8 @@ def own_questions(walk):
         assert b.js(f"{DRAFTS}.length") == min(60, int(theirs)) and "not theirs" not in b.js("document.body.innerText")
         walk.view("constraints", "document.querySelector('.constraintlist')")
         assert b.js("document.querySelector('.actions .primary').textContent") == "New constraint"
+        walk.view("ai", "document.querySelector('[name=\"prefs_json.ai_mode\"]')")
+        assert b.js("document.querySelector('.answering p').textContent").startswith("The rules"), "what would answer them now"
         walk.view("overview", f"{EXECUTIONS}.length")
         assert not b.js("/undefined|NaN|\\[object|Invalid Date/.test(document.body.innerText)")
     finally:

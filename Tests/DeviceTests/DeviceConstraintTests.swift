@@ -66,6 +66,33 @@ struct DeviceConstraintTests {
         }
     }
 
+    @Test("a constraint of this device alone is obeyed, outlives a sync, is sealed, and goes when it is deleted")
+    func ownOfDevice() async throws {
+        try await withFolder { folder in
+            let bench = try bench(folder, [])
+            let own = try constraint(1, .block(reason: "not my words"), on: "forgot", scope: .own)
+            #expect(try bench.cache.add(own.terms, own.id, of: homeFamily))
+            await #expect(throws: QuestionRefusal.self) { try await bench.ask(.summarizeExcuse) }
+            let again = page(cursor: "b", facts: facts())
+            _ = try bench.cache.apply(again, of: homeFamily, askedFrom: .cursor("a"), at: bench.now)
+            #expect(try bench.cache.ownConstraints(of: homeFamily).map(\.id) == [own.id])
+            await #expect(throws: QuestionRefusal.self) { try await bench.ask(.summarizeExcuse) }
+            for number in 2...UInt64(EventCache.mostOwnConstraints) {
+                #expect(try bench.cache.add(own.terms, ConstraintID(high: 8, low: number), of: homeFamily))
+            }
+            #expect(
+                try !bench.cache.add(own.terms, ConstraintID(high: 8, low: 1), of: homeFamily), "no more than the limit"
+            )
+            #expect(try !bench.cache.add(own.terms, ConstraintID(high: 9, low: 1), of: FamilyID(high: 0, low: 9)))
+            #expect(bench.far.asked.isEmpty)
+            for constraint in try bench.cache.ownConstraints(of: homeFamily) {
+                #expect(try bench.cache.deleteOwnConstraint(constraint.id))
+            }
+            #expect(try !bench.cache.deleteOwnConstraint(own.id))
+            #expect(try await bench.ask(.summarizeExcuse).place == .device)
+        }
+    }
+
     @Test("a block on words refuses the excuse that has them, whatever their case, and nothing else")
     func words() async throws {
         try await withFolder { folder in

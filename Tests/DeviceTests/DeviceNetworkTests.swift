@@ -144,32 +144,16 @@ struct DeviceNetworkTests {
         }
     }
 
-    /// A question in words that may be answered here or at the server.
-    private struct FreeQuestion: AboutNag {
-        var nagID: NagID
-        var content: String
-        var keepsWordsOnDevice: Bool { false }
-
-        static func facts(in snapshot: Snapshot<NagFacts>) -> Snapshot<NagFacts> { snapshot }
-
-        func facts(from source: some FactSource) async throws -> Snapshot<NagFacts> { try await source.nagFacts(nagID) }
-    }
-
-    @Test("the person's limit of tokens decides where a question in words is answered; an excuse's words stay here")
+    @Test("the person's limit of tokens decides where a question to the coach is answered; an excuse's words stay here")
     func threshold() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
             var facts = facts()
             facts.choices = AIChoices(mode: .heuristic, privacyLevel: .auto, tokenThreshold: 256)
             try bench.sync(facts)
-            let operation = AIOperation<FreeQuestion, CoachingResponse>(
-                .coaching, rule: { heuristics, _, snapshot in heuristics.coaching(for: snapshot) },
-                record: { _, _, _, response in
-                    AIRecord(summary: "", content: response.tip, inputs: [], classification: "")
-                })
             for (bytes, place) in [(1_024, AnswerPlace.device), (1_025, .server)] {
-                let question = FreeQuestion(nagID: Self.nag, content: String(repeating: "a", count: bytes))
-                _ = try await bench.service().answer(operation, question)
+                let question = "What is due?" + String(repeating: "?", count: bytes - 12)
+                _ = try await bench.service().askCoach(question, of: me, familyID: homeFamily)
                 #expect(bench.records.last?.place == place, "\(bytes)")
             }
             #expect(bench.far.options.map(\.rule) == [.autoCloud])

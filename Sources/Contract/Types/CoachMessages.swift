@@ -4,7 +4,7 @@ import NagzAI
 
 /// A person's own question to the coach.
 public struct CoachQuestionRequest: Hashable, WireObject, WireMembers, AIRequest {
-    public static let lengths = 1...500
+    public static let lengths = 1...4_000
 
     public var familyID: FamilyID
     public var text: String

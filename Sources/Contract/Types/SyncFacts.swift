@@ -65,6 +65,7 @@ extension AIChoices: WireObject {
         logsErrorsOnly = try fields.optional("ai_log_errors_only") ?? logsErrorsOnly
         localModel = try fields.optional("ai_model_local")
         cloudModel = try fields.optional("ai_model_cloud")
+        isServerEnabled = try fields.optional("ai_server_enabled") ?? isServerEnabled
     }
 
     public func write(to json: inout JSONWriter) {
@@ -76,6 +77,7 @@ extension AIChoices: WireObject {
             json.field("ai_log_errors_only", logsErrorsOnly)
             json.field("ai_model_local", localModel)
             json.field("ai_model_cloud", cloudModel)
+            json.field("ai_server_enabled", isServerEnabled)
         }
     }
 }

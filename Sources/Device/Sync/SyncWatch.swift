@@ -15,7 +15,7 @@ extension SyncService {
     public func watch(
         _ family: FamilyID, changes: (any ChangeSource)? = nil, schedule: SyncSchedule, clock: any DeviceClock,
         random: @escaping @Sendable () -> Double, isTransient: (any Error) -> Int?,
-        progress: (SyncSummary) -> Void = { _ in }, report: (Result<SyncSummary, any Error>) -> Void
+        progress: (SyncSummary) -> Void = { _ in }, report: (Result<SyncSummary, any Error>) async -> Void
     ) async throws {
         let signal = ChangeSignal()
         let listening = changes.map { changes in
@@ -25,11 +25,11 @@ extension SyncService {
         var schedule = schedule
         while true {
             do {
-                report(.success(try await run(family, progress: progress)))
+                await report(.success(try await run(family, progress: progress)))
             } catch {
                 try Task.checkCancellation()
                 guard let seconds = isTransient(error) else { throw error }
-                report(.failure(error))
+                await report(.failure(error))
                 try await clock.sleep(for: schedule.wait(after: .failed(retryAfter: seconds), random: random()))
                 continue
             }

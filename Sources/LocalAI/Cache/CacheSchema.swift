@@ -248,5 +248,15 @@ enum CacheSchema {
         -- Those that are here already come again with the next sync.
         UPDATE families SET cursor = NULL, since = NULL;
         """,
+        """
+        -- Constraints that the person made for this device alone: no sync takes them away, and no server hears of them.
+        CREATE TABLE own_constraints (
+            family INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id     BLOB NOT NULL PRIMARY KEY,
+            terms  BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        -- The weekdays of missed nags that the person was told of, as a list; null where they want to hear of none.
+        ALTER TABLE families ADD COLUMN told_patterns TEXT DEFAULT '';
+        """,
     ]
 }

@@ -14,6 +14,8 @@ public struct AIChoices: Hashable, Sendable {
     public var localModel: String?
     /// Which of the models of their own keys writes; nil where they have chosen none.
     public var cloudModel: String?
+    /// Whether a server answers them at all.
+    public var isServerEnabled: Bool
 
     /// The choices of a person who has made none.
     public static let standard = AIChoices(Preferences())
@@ -23,12 +25,13 @@ public struct AIChoices: Hashable, Sendable {
             mode: preferences.aiMode, privacyLevel: preferences.aiPrivacyLevel,
             tokenThreshold: preferences.aiTokenThreshold, logRetentionDays: preferences.aiLogRetentionDays,
             logsErrorsOnly: preferences.aiLogsErrorsOnly, localModel: preferences.aiLocalModel,
-            cloudModel: preferences.aiCloudModel)
+            cloudModel: preferences.aiCloudModel, isServerEnabled: preferences.aiServerEnabled)
     }
 
     public init(
         mode: AIMode, privacyLevel: PrivacyLevel, tokenThreshold: Int, logRetentionDays: Int = 30,
-        logsErrorsOnly: Bool = false, localModel: String? = nil, cloudModel: String? = nil
+        logsErrorsOnly: Bool = false, localModel: String? = nil, cloudModel: String? = nil,
+        isServerEnabled: Bool = true
     ) {
         self.mode = mode
         self.privacyLevel = privacyLevel
@@ -37,5 +40,6 @@ public struct AIChoices: Hashable, Sendable {
         self.logsErrorsOnly = logsErrorsOnly
         self.localModel = localModel
         self.cloudModel = cloudModel
+        self.isServerEnabled = isServerEnabled
     }
 }

@@ -17,6 +17,11 @@ enum DeviceAI {
         let cache = try context.cache()
         switch (action, name, value) {
         case ("show", nil, nil): break
+        case ("set", Self.patternNews, let value?):
+            guard let isOn = ["on": true, "off": false][value] else {
+                throw Stop(.usage, "\(Self.patternNews) takes on or off")
+            }
+            try cache.setTellsPatterns(isOn, of: family)
         case ("set", let name?, let value?):
             try await change(AISetting.named(name), to: value, context, session, cache, family)
         case ("forget", nil, nil):
@@ -26,6 +31,9 @@ enum DeviceAI {
         }
         try await show(context, session, cache, family)
     }
+
+    /// The setting of this device alone.
+    static let patternNews = "pattern-news"
 
     /// Changes the setting at the server, and brings it here.
     private static func change(
@@ -48,7 +56,8 @@ enum DeviceAI {
         let providers = try cache.providers(of: family)?.items ?? []
         var answering: [(operation: AIOperationID, what: String)] = []
         for operation in AIOperationID.allCases {
-            answering.append((operation, try await local.preview(operation).spoken))
+            answering.append(
+                (operation, try await local.preview(operation).spoken(isServerOn: choices.isServerEnabled)))
         }
         let network = try cache.network().state(at: MachineClock.moment())
         if context.asJSON {
@@ -57,6 +66,7 @@ enum DeviceAI {
             return print(json: [
                 "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(isOnDevice),
                 "ai_mediation": known?.allowsMediation.map { .bool($0) } ?? .null, "network": .string(network.rawValue),
+                "pattern_news": .bool(try cache.tellsPatterns(of: family)),
                 "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(would),
             ])
         }
@@ -64,6 +74,10 @@ enum DeviceAI {
             let value = setting.spoken(choices, isOnDevice: isOnDevice)
             print(setting.rawValue.padded(to: 16), value.padded(to: 16), setting.meaning(choices), separator: " ")
         }
+        let news = try cache.tellsPatterns(of: family) ? "on" : "off"
+        print(
+            Self.patternNews.padded(to: 16), news.padded(to: 16),
+            "whether a sync tells of weekdays on which you missed three nags or more", separator: " ")
         let consent =
             known?.allowsMediation.map { $0 ? "in force" : "withdrawn: nothing is answered" } ?? "unknown: sync first"
         print("consent          ai_mediation is \(consent)")
@@ -82,6 +96,7 @@ enum AISetting: String, CaseIterable {
     case mode
     case privacy
     case onDevice = "on-device"
+    case server
     case localModel = "local-model"
     case cloudModel = "cloud-model"
     case tokenThreshold = "token-threshold"
@@ -90,7 +105,8 @@ enum AISetting: String, CaseIterable {
 
     static func named(_ name: String) throws -> AISetting {
         guard let setting = AISetting(rawValue: name) else {
-            throw Stop(.usage, "the settings are \(allCases.map(\.rawValue).joined(separator: ", "))")
+            let names = allCases.map(\.rawValue) + [DeviceAI.patternNews]
+            throw Stop(.usage, "the settings are \(names.joined(separator: ", "))")
         }
         return setting
     }
@@ -100,6 +116,7 @@ enum AISetting: String, CaseIterable {
         case .mode: .aiMode
         case .privacy: .aiPrivacyLevel
         case .onDevice: .aiOnDeviceEnabled
+        case .server: .aiServerEnabled
         case .localModel: .aiLocalModel
         case .cloudModel: .aiCloudModel
         case .tokenThreshold: .aiTokenThreshold
@@ -113,7 +130,7 @@ enum AISetting: String, CaseIterable {
         switch self {
         case .mode, .privacy: return .string(text)
         case .localModel, .cloudModel: return text == "none" ? .null : .string(text)
-        case .onDevice, .errorsOnly:
+        case .onDevice, .server, .errorsOnly:
             guard let flag = ["on": true, "off": false][text] else { throw Stop(.usage, "\(rawValue) takes on or off") }
             return .bool(flag)
         case .tokenThreshold, .retentionDays:
@@ -127,6 +144,7 @@ enum AISetting: String, CaseIterable {
         case .mode: choices.mode.rawValue
         case .privacy: choices.privacyLevel.rawValue
         case .onDevice: isOnDevice ? "on" : "off"
+        case .server: choices.isServerEnabled ? "on" : "off"
         case .localModel: choices.localModel ?? "none"
         case .cloudModel: choices.cloudModel ?? "none"
         case .tokenThreshold: "\(choices.tokenThreshold)"
@@ -146,6 +164,7 @@ enum AISetting: String, CaseIterable {
             case .auto: "questions are answered here where this device can, else at the server"
             }
         case .onDevice: "whether this device answers at all; off, only the server does"
+        case .server: "whether the server answers at all; off, only this device does"
         case .localModel: "foundation_models, local_model or the server's model: which writes in the mode auto"
         case .cloudModel: "which of your own keys' models is asked"
         case .tokenThreshold: "questions with more tokens go to the server; an excuse's words stay here"
@@ -171,8 +190,10 @@ extension AIMode {
 
 extension Result where Success == RoutingDecision, Failure == RoutingFailure {
     /// What would answer, and where.
-    fileprivate var spoken: String {
+    fileprivate func spoken(isServerOn: Bool) -> String {
         switch self {
+        case .success(let decision) where decision.route == .cloud && !isServerOn:
+            return "nobody: the server's AI is off"
         case .success(let decision):
             let place = decision.route == .local ? "this device" : "the server"
             return "\(decision.provider.rawValue)\(decision.model.map { " (\($0))" } ?? ""), at \(place)"

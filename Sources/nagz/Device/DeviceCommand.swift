@@ -24,6 +24,9 @@ enum DeviceCommand {
                nagz device ai [show]
                nagz device ai set SETTING VALUE            for example: set mode auto, set cloud-model none
                nagz device ai forget                       deletes the session that --session goes on
+               nagz device constraint [list]               what your questions obey on this device
+               nagz device constraint add NAME --if CONDITION [--if CONDITION ...] --then ACTION [--priority N]
+               nagz device constraint delete ID            one of this device; the others are the server's
                nagz device history [--local] [--errors]
                nagz device outbox [--put-away]
                nagz device status
@@ -51,6 +54,10 @@ enum DeviceCommand {
                           a language model on this machine, with OpenAI's protocol, at a URL such as
                           http://127.0.0.1:8081/v1; else NAGZ_MODEL_URL, NAGZ_MODEL_NAME and NAGZ_MODEL_KEY_FILE.
                           It writes texts where your AI mode is auto or local_only; if it cannot, the rules do
+          --if CONDITION, --then ACTION
+                          a constraint for this device alone: --if "content contains passport|visa" --if "token_count
+                          exceeds 500" --then "block It names a document"; other actions are force_local,
+                          force_cloud, require_confirmation and warn. Lower priorities (1 to 999, usually 500) are looked at first
           --offline       keeps the act in the outbox; the next sync uploads it
           --dictated      says that the words were dictated
           --with-words    sends the words of an excuse; else only its category and a sentence for that category
@@ -87,6 +94,7 @@ enum DeviceCommand {
             case "nags": try DeviceNags.list(context, &arguments)
             case "complete", "excuse", "note": try await DeviceActs.run(command, context, &arguments)
             case "ai": try await DeviceAI.run(context, &arguments)
+            case "constraint": try DeviceConstraints.run(context, &arguments)
             case "history": try await DeviceHistory.run(context, &arguments)
             case "outbox": try DeviceStatus.outbox(context, &arguments)
             case "status": try DeviceStatus.status(context, &arguments)

@@ -55,6 +55,8 @@ enum DeviceStatus {
                     "\($0.checkpoint.size) entries of \($0.checkpoint.origin) at \($0.checkpoint.time.spoken)"
                 }
                     ?? "none was shown") + trust)
+        print("sealed      all words, with the key in \(context.folder.keyPath), which is yours alone to read; ids,")
+        print("            times, categories and outcomes are in the clear: keep the folder on an encrypted disk")
         print("outbox      \(waiting) to be handed in, \(unapplied) not applied")
         if let ahead = cachedFamily?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
             print(

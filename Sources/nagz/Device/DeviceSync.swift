@@ -4,6 +4,7 @@ import Domain
 import Foundation
 import JSON
 import LocalAI
+import NagzAI
 import SQLite
 
 /// `nagz device sync`.
@@ -23,7 +24,7 @@ enum DeviceSync {
             guard watches else {
                 let summary = try await service.run(family) { showProgress($0, context) }
                 try await context.learnProviders(client, cache, family)
-                return try report(summary, cache, context)
+                return try report(summary, try await newPatterns(cache, session, context), cache, context)
             }
             // What it was told before serves until the server is reached.
             do {
@@ -38,7 +39,8 @@ enum DeviceSync {
                 random: { Double.random(in: 0..<1) }, isTransient: Stop.retryDelay
             ) { result in
                 switch result {
-                case .success(let summary): showRound(summary, context)
+                case .success(let summary):
+                    showRound(summary, (try? await newPatterns(cache, session, context)) ?? [], context)
                 case .failure(let error):
                     context.say("\(MachineClock.moment().spokenTime)  \(Stop.line(error)); trying again")
                 }
@@ -72,27 +74,39 @@ enum DeviceSync {
         "the consent ai_mediation was withdrawn: this device answers no more questions to the AI. What it answered since"
         + " the sync before is marked: nagz device history --local"
 
+    /// Sentences about the patterns that the person has not been told of.
+    private static func newPatterns(
+        _ cache: EventCache, _ session: DeviceSession, _ context: DeviceContext
+    ) async throws -> [String] {
+        try await context.local(cache, context.family(of: session), of: session).newPatterns().map {
+            "pattern: \($0.missCount) nags due on a \($0.dayOfWeek.rawValue) were missed in the last 90 days"
+        }
+    }
+
     private static func showProgress(_ summary: SyncSummary, _ context: DeviceContext) {
         guard !context.asJSON, isatty(STDERR_FILENO) != 0 else { return }
         FileHandle.standardError.write(Data("\r\(summary.rows) rows ".utf8))
     }
 
-    private static func report(_ summary: SyncSummary, _ cache: EventCache, _ context: DeviceContext) throws {
+    private static func report(
+        _ summary: SyncSummary, _ patterns: [String], _ cache: EventCache, _ context: DeviceContext
+    ) throws {
         if context.asJSON {
-            print(json: summary.json)
+            print(json: summary.json(patterns))
         } else {
             if isatty(STDERR_FILENO) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
             let counts = try cache.counts()
             print("synced: \(summary.rows) rows came, \(counts.feedRows) are held")
             if summary.uploaded > 0 { print("handed in: \(summary.uploaded)") }
             if summary.wasConsentWithdrawn { print(withdrawn) }
+            patterns.forEach { print($0) }
         }
         try DeviceStatus.requireAllApplied(summary.unapplied, context)
     }
 
-    private static func showRound(_ summary: SyncSummary, _ context: DeviceContext) {
+    private static func showRound(_ summary: SyncSummary, _ patterns: [String], _ context: DeviceContext) {
         if context.asJSON {
-            if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json) }
+            if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json(patterns)) }
             return flush()
         }
         let time = MachineClock.moment().spokenTime
@@ -105,6 +119,7 @@ enum DeviceSync {
         if summary.rows > summary.nags.count {
             print("\(time)  \(summary.rows - summary.nags.count) events")
         }
+        for pattern in patterns { print("\(time)  \(pattern)") }
         flush()
     }
 
@@ -120,12 +135,12 @@ enum UploadOutcome {
 }
 
 extension SyncSummary {
-    fileprivate var json: JSONValue {
+    fileprivate func json(_ patterns: [String]) -> JSONValue {
         [
             "pages": .integer(Int64(pages)), "rows": .integer(Int64(rows)), "uploaded": .integer(Int64(uploaded)),
             "refetched": .bool(wasRefetched), "consent_withdrawn": .bool(wasConsentWithdrawn),
             "unapplied": .array(unapplied.map(\.jsonValue)),
-            "nags": .array(nags.map(\.jsonValue)),
+            "nags": .array(nags.map(\.jsonValue)), "new_patterns": .array(patterns.map { .string($0) }),
         ]
     }
 }

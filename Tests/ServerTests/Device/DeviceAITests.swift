@@ -7,6 +7,7 @@ import JSON
 import LocalAI
 import ModelProviders
 import NagzAI
+import SQL
 import Testing
 
 @testable import Server
@@ -106,6 +107,12 @@ struct DeviceAITests {
             #expect(try device.set("retention-days", "6").hasPrefix("65 "))
             #expect(try device.set("volume", "11").hasPrefix("64 "))
 
+            let off = try device.set("server", "off")
+            #expect(off.contains("digest             nobody: the server's AI is off"))
+            #expect(off.contains("coaching           heuristic, at this device"))
+            #expect(try device.run(["digest"]).code == 77)
+            #expect(try device.set("server", "on").contains("digest             byo"))
+
             #expect(try device.set("on-device", "off").contains("on-device        off"))
             for command in [["coach", nag, "--local"], ["excuse", nag, "I forgot", "--offline"]] {
                 #expect(try device.run(command).code == 77, "\(command)")
@@ -128,10 +135,38 @@ struct DeviceAITests {
         }
     }
 
+    @Test("a constraint of the device: made, obeyed, told, unknown to the server, deleted; faults are named")
+    func ownConstraint() async throws {
+        try await Self.withDevice { device, scene, nag in
+            let block = ["--if", "content contains passport", "--then", "block It names a document."]
+            let made = try device.run(["constraint", "add", "No documents"] + block)
+            #expect(
+                made.code == 0 && made.output.contains("this device") && made.output.contains("No documents"), "\(made)"
+            )
+            let refused = try device.run(["excuse", nag, "I lost my passport"])
+            #expect(refused.code == 77 && refused.complaint.contains("It names a document."), "\(refused)")
+            #expect(try await scene.ai.server.rows("SELECT FROM ai_constraints").isEmpty)
+            let listed = try JSONValue(parsing: try device.run(["constraint", "--json"]).output)
+            let id = try #require(listed.arrayValue?.first?["id"]?.stringValue)
+            #expect(listed.arrayValue?.first?["is_of_device"] == true)
+            for (words, complaint) in [
+                (["add", "x"] + ["--if", "colour is red", "--then", "warn Mind"], "field"),
+                (["add", "x"] + ["--if", "content contains", "--then", "warn Mind"], "an operator and a value"),
+                (["add", "x", "--then", "shout"], "not a known action"), (["add", "x"], "nagz device constraint"),
+            ] {
+                let wrong = try device.run(["constraint"] + words)
+                #expect(wrong.code == 64 && wrong.complaint.contains(complaint), "\(words) \(wrong)")
+            }
+            #expect(try device.run(["constraint", "delete", "ffffffff"]).code == 66)
+            #expect(try device.run(["constraint", "delete", String(id.suffix(8))]).output.contains("no constraints"))
+            #expect(try device.run(["excuse", nag, "I lost my passport", "--offline"]).code == 0)
+        }
+    }
+
     @Test("a consent that is withdrawn is heard by any command that reaches the server")
     func heard() async throws {
         try await Self.withDevice { device, scene, nag in
-            try await scene.revokeConsent()
+            try await scene.ai.revokeConsent()
             let note = try device.run(["note", nag, "soon"])
             #expect(note.code == 0 && note.complaint.contains("the consent ai_mediation was withdrawn"), "\(note)")
             #expect(try device.run(["coach", nag, "--local"]).code == 77)

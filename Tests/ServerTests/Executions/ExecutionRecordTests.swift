@@ -229,7 +229,7 @@ struct AskedModelTests {
         try await ModelScene.run { scene in
             let (server, guardian) = (scene.ai.server, scene.ai.home.guardian)
             let report = try #require(
-                try await scene.ai.summarize("zanzibar", ModelScene.ownKey, as: guardian).execution)
+                try await scene.ai.summarize("the bus was late", ModelScene.ownKey, as: guardian).execution)
             let asked = try #require(report.asked)
             #expect(asked.provider == .ownProvider && asked.reach == .thirdParty && report.provider == "byo")
             server.clock.advance(by: .seconds(1))

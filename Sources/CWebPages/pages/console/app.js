@@ -32,7 +32,7 @@ const views = new Map([
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
     ["policies", {title: "Policies", show: policies, readers: ["guardian"]}], ["constraints", {title: "Constraints", show: constraints, readers: ["guardian", "member"]}],
     ["executions", {title: "Questions", show: executions, readers: ["guardian", "member"]}], ["drafts", {title: "Drafts", show: drafts, readers: ["guardian", "member"]}],
-    ["ai", {title: "Settings", show: aiSettings, readers: ["guardian"]}],
+    ["ai", {title: "Settings", show: aiSettings, readers: ["guardian", "member"]}],
     ["deliveries", {title: "Deliveries", show: deliveries, readers: ["admin"]}], ["moderation", {title: "Moderation", show: moderation, readers: ["admin"]}],
 ]);
 const isReadable = (view) => (view.readers ?? ["guardian", "admin"]).includes(state.status.reader);

@@ -1,0 +1,88 @@
+import Contract
+import Device
+import Domain
+import JSON
+import LocalAI
+import NagzAI
+
+/// `nagz device constraint`: the constraints that the person's questions obey on this device. Those made here stay here: no
+/// server hears of them.
+enum DeviceConstraints {
+    static func run(_ context: DeviceContext, _ arguments: inout Arguments) throws {
+        let (conditions, action) = (try arguments.values("--if"), try arguments.value("--then"))
+        let priority = try arguments.number("--priority", in: 1...999)
+        let (verb, name) = (arguments.next() ?? "list", arguments.next())
+        try arguments.finish()
+        let cache = try context.cache()
+        let family = try context.family(of: context.session())
+        switch (verb, name, action) {
+        case ("list", nil, nil): break
+        case ("add", let name?, let action?):
+            let terms = try terms(name, conditions, action, priority: priority ?? 500)
+            guard try cache.add(terms, MachineClock.identifier(), of: family) else {
+                throw Stop(
+                    .notApplied, "a device that has synced takes at most \(EventCache.mostOwnConstraints) constraints")
+            }
+        case ("delete", let name?, nil):
+            let own = try cache.ownConstraints(of: family).filter { $0.id.description.hasSuffix(name.lowercased()) }
+            guard let constraint = own.first, own.count == 1 else {
+                throw Stop(
+                    .unknownThing, "\(own.count) constraints of this device end in “\(name)”: nagz device constraint")
+            }
+            _ = try cache.deleteOwnConstraint(constraint.id)
+        default:
+            throw Stop(
+                .usage,
+                "nagz device constraint [list], add NAME --if \"FIELD OPERATOR VALUE\" --then \"ACTION TEXT\", or delete ID"
+            )
+        }
+        try show(cache, family, context)
+    }
+
+    /// - Parameters:
+    ///   - conditions: each as `content contains passport|visa`.
+    ///   - action: as `block It names a document.`
+    private static func terms(
+        _ name: String, _ conditions: [String], _ action: String, priority: Int
+    ) throws -> ConstraintTerms {
+        let action = action.split(separator: " ", maxSplits: 1).map(String.init)
+        do throws(ConstraintFault) {
+            let terms = ConstraintTerms(
+                scope: .own, name: name, type: .privacy, priority: priority,
+                conditions: try conditions.map { text throws(ConstraintFault) in
+                    let words = text.split(separator: " ", maxSplits: 2).map(String.init)
+                    guard words.count == 3 else {
+                        throw ConstraintFault("conditions", "are each a field, an operator and a value")
+                    }
+                    return try ConstraintCondition(field: words[0], operator: words[1], value: words[2])
+                },
+                action: try ConstraintAction(type: action.first ?? "", text: action.dropFirst().first))
+            _ = try terms.constraint(MachineClock.identifier())
+            return terms
+        } catch {
+            throw Stop(.usage, "\(error.field) \(error.message)")
+        }
+    }
+
+    private static func show(_ cache: EventCache, _ family: FamilyID, _ context: DeviceContext) throws {
+        let (all, own) = (try cache.constraints(of: family), Set(try cache.ownConstraints(of: family).map(\.id)))
+        if context.asJSON {
+            return print(
+                json: .array(
+                    all.map { constraint in
+                        [
+                            "id": .string(constraint.id.description), "name": .string(constraint.name),
+                            "plain_text": .string(constraint.plainText),
+                            "is_of_device": .bool(own.contains(constraint.id)),
+                        ]
+                    }))
+        }
+        if all.isEmpty { print("no constraints") }
+        for constraint in all {
+            let place = own.contains(constraint.id) ? "this device" : constraint.scope.rawValue
+            print(
+                constraint.id.ending, place.padded(to: 12), "\(constraint.name): \(constraint.plainText)",
+                separator: "  ")
+        }
+    }
+}
