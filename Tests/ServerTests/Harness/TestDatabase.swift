@@ -106,6 +106,13 @@ actor TestCluster {
         return try await task.value
     }
 
+    /// Closes its session before it is dropped: a session that is lost is opened again, and libpq cannot do that once
+    /// OpenSSL has cleaned up behind the end of the process.
+    fileprivate func closePlanningDatabase() async {
+        guard let database = try? await planning?.value else { return }
+        await database.close()
+    }
+
     /// - Returns: the new database's name.
     private func copy(_ template: Template?) async throws -> String {
         let source = if let template { template.name } else { try await migratedTemplate() }
@@ -211,6 +218,7 @@ private enum TemplatesAtExit {
         let names = names.withLock(\.self)
         let done = DispatchSemaphore(value: 0)
         Task.detached {
+            await TestCluster.shared.closePlanningDatabase()
             for name in names {
                 try? await TestCluster.shared.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
             }

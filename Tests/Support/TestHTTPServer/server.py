@@ -192,8 +192,10 @@ async def app(scope, receive, send):
         await answer(send, 200, b"a" * number(query, "bytes=", 1))
     elif path == "/endless":
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        for _ in range(100_000):
+        gone = asyncio.create_task(until_gone(receive))
+        while not gone.done():
             await send({"type": "http.response.body", "body": b"a" * 10_000, "more_body": True})
+            await asyncio.sleep(0)
     elif path == "/head":
         await answer(send, 200, b"", [(f"x-{index}".encode(), b"v" * 1_000) for index in range(number(query, "lines=", 1))])
     elif path == "/slow":
@@ -212,6 +214,12 @@ async def app(scope, receive, send):
         raise ConnectionError("cut")
     else:
         await answer(send, 404)
+
+
+async def until_gone(receive):
+    """Returns when the client has closed its connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def main():
