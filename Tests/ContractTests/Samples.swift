@@ -117,8 +117,8 @@ extension Sample {
         Sample(API.createFamily, NoParameters(), FamilyCreate(name: "Home", timeZone: "Europe/Berlin"), theFamily),
         Sample(API.getFamily, inFamily, NoBody(), theFamily),
         Sample(API.updateFamily, inFamily, FamilyUpdate(name: "Home", timeZone: "Europe/Berlin"), theFamily),
-        Sample(API.joinFamily, NoParameters(), JoinRequest(inviteCode: "code"), member),
-        Sample(API.joinFamilyByID, inFamily, JoinRequest(inviteCode: "code"), member),
+        Sample(API.joinFamily, NoParameters(), JoinRequest(inviteCode: "ABC12345"), member),
+        Sample(API.joinFamilyByID, inFamily, JoinRequest(inviteCode: "ABC12345"), member),
         Sample(API.addMember, inFamily, MemberAdd(userID: id(1), role: .participant), member),
         Sample(API.listMembers, .init(familyID: id(2), page: page), NoBody(), page(detail)),
         Sample(

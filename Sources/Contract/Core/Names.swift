@@ -54,7 +54,8 @@ extension FieldReader {
     /// Whether there is an invisible character without an effect on its neighbours.
     ///
     /// Joiners and selectors are part of emoji sequences (UTS #51), and tags of regional flags; a joiner after a virama
-    /// shapes a syllable (RFC 5892, appendix A), and a selector after an ideograph selects its form.
+    /// shapes a syllable, a non-joiner between Arabic letters keeps them apart, as in Persian (RFC 5892, appendix A), and a
+    /// selector after an ideograph selects its form.
     private static func containsInvisible(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.contains { index in
@@ -63,7 +64,10 @@ extension FieldReader {
             guard index > 0 else { return true }
             let before = scalars[index - 1]
             switch scalar.value {
-            case 0x200C: return !isVirama(before)
+            case 0x200C:
+                let isBetweenArabic =
+                    isArabicLetter(before) && index + 1 < scalars.count && isArabicLetter(scalars[index + 1])
+                return !(isVirama(before) || isBetweenArabic)
             case 0x200D:
                 if isVirama(before) { return false }
                 return !(isEmojiPart(before) && index + 1 < scalars.count && isEmojiPart(scalars[index + 1]))
@@ -73,6 +77,11 @@ extension FieldReader {
             default: return true
             }
         }
+    }
+
+    private static func isArabicLetter(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic
+            && [0x0620...0x06FF, 0x0750...0x077F, 0x0870...0x08FF].contains { $0.contains(scalar.value) }
     }
 
     private static func isVirama(_ scalar: Unicode.Scalar) -> Bool {

@@ -33,14 +33,15 @@ public struct EmailAddress: Hashable, Sendable, WireText {
     }
 }
 
-/// A child's PIN: four ASCII digits. Its description is hidden, so that it cannot reach a log.
+/// A child's PIN: four ASCII digits, however they were typed. Its description is hidden, so that it cannot reach a log.
 public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public let wireText: String
 
     public init(wireText text: String) throws(InvalidInput) {
-        guard text.utf8.count == 4, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        let digits = text.unicodeScalars.count <= 32 ? typedCode(text) : ""
+        guard digits.utf8.count == 4, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { throw InvalidInput("must be four digits") }
-        wireText = text
+        wireText = digits
     }
 
     public var description: String { "PIN(hidden)" }
@@ -49,6 +50,9 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
 /// A password or token. Its description is hidden, so that it cannot reach a log. `==` is not constant-time: compare
 /// hashes.
 public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
+    /// The lengths of passwords in Unicode scalars.
+    public static let passwordLengths = 8...1_024
+
     public let wireText: String
 
     public init(_ text: String) { wireText = text }

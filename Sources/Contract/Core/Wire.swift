@@ -138,6 +138,20 @@ extension FieldReader {
         Secret(try text(name, length))
     }
 
+    /// A password that somebody chooses.
+    public func newPassword(_ name: String) throws(InvalidInput) -> Secret {
+        let password = try text(name, Secret.passwordLengths)
+        guard !password.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw InvalidInput("must not contain control characters", field: name)
+        }
+        return Secret(password)
+    }
+
+    /// A code in the form in which codes are compared, whose length is in the range.
+    public func code(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
+        try Self.checked(typedCode(try text(name, 0...64)), name, length)
+    }
+
     public func integer(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int {
         guard let value = try optionalInteger(name, bounds) else { throw InvalidInput("is required", field: name) }
         return value

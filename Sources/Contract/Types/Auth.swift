@@ -18,7 +18,7 @@ public struct SignupRequest: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         email = try fields.required("email")
-        password = try fields.secret("password", 8...128)
+        password = try fields.newPassword("password")
         displayName = try fields.optionalName("display_name", 255)
         dateOfBirth = try fields.optional("date_of_birth")
     }
@@ -45,7 +45,7 @@ public struct LoginRequest: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         email = try fields.required("email")
-        password = try fields.secret("password", 1...Int.max)
+        password = try fields.secret("password", 1...Secret.passwordLengths.upperBound)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -77,7 +77,7 @@ public struct RefreshRequest: Hashable, WireObject {
 
 /// Signs a child in with the family's child code, a user name and a PIN.
 public struct ChildLoginRequest: Hashable, WireObject {
-    /// Case-insensitive.
+    /// As `FieldReader.code` has it.
     public var familyCode: String
     public var username: String
     public var pin: PIN
@@ -89,7 +89,7 @@ public struct ChildLoginRequest: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        familyCode = try fields.text("family_code", 6...8)
+        familyCode = try fields.code("family_code", 6...8)
         username = try fields.name("username", 64)
         pin = try fields.required("pin")
     }

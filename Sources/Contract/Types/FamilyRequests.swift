@@ -51,7 +51,7 @@ public struct FamilyUpdate: Hashable, WireObject {
 
 /// Joins the family with this code as a participant.
 public struct JoinRequest: Hashable, WireObject {
-    /// Case-insensitive.
+    /// As `FieldReader.code` has it.
     public var inviteCode: String
 
     public init(inviteCode: String) {
@@ -59,8 +59,11 @@ public struct JoinRequest: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        inviteCode = try fields.required("invite_code")
+        inviteCode = try fields.code("invite_code", 0...Self.longestCode)
     }
+
+    /// In characters. One that is no code is unknown, as any other.
+    private static let longestCode = 64
 
     public func write(to json: inout JSONWriter) {
         json.object { json in

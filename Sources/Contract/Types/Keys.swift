@@ -39,7 +39,7 @@ public struct AIKeyUpdate: Hashable, WireObject {
         endpoint = try fields.optionalText("endpoint", 9...500)
         schemaStyle = try fields.optional("schema_style")
         tokensField = try fields.optional("tokens_field")
-        password = try fields.secret("password", 1...1_024)
+        password = try fields.secret("password", 1...Secret.passwordLengths.upperBound)
     }
 
     public func write(to json: inout JSONWriter) {

@@ -1,8 +1,12 @@
 import CSodium
 import Contract
+import Foundation
 import Reactor
 
 /// argon2id (RFC 9106) by libsodium, on a small pool of threads: each hash takes tens of milliseconds and much memory.
+///
+/// What is hashed is the secret's compatibility form (NFKC, as NIST SP 800-63B asks), so that it fits however a keyboard
+/// composes it.
 public struct PasswordHashing: Sendable {
     /// The cost of one hash.
     public struct Cost: Sendable {
@@ -54,22 +58,43 @@ public struct PasswordHashing: Sendable {
     /// - Throws: 503 when too many wait already.
     func hash(_ secret: String, _ lane: Lane, for client: some Hashable & Sendable) async throws -> String {
         let cost = cost
-        guard let hash = try await run(lane, client, { Self.hash(secret, cost) }) else {
+        let normal = Self.normalForm(of: secret)
+        guard let hash = try await run(lane, client, { Self.hash(asTyped: normal, cost) }) else {
             throw APIError(.unavailable, "The server is out of memory for sign-ins. Try again.", retryAfter: 2)
         }
         return hash
     }
 
-    /// Whether the secret matches the stored hash. Without a hash it takes as long and is false.
+    /// How a secret fits a stored hash.
+    enum Fit {
+        case none, normal
+        /// As it was typed: the hash is of the time before secrets were normalised, and should be replaced.
+        case asTyped
+    }
+
+    /// Whether the secret fits the stored hash. Without a hash it takes as long and does not.
     /// - Throws: 503 when too many wait already.
+    func fit(
+        of secret: String, to kept: String?, _ lane: Lane, for client: some Hashable & Sendable
+    ) async throws -> Fit {
+        let (text, normal) = (kept ?? nobody, Self.normalForm(of: secret))
+        let fit = try await run(lane, client) {
+            if crypto_pwhash_str_verify(text, normal, UInt64(normal.utf8.count)) == 0 { return Fit.normal }
+            guard !normal.utf8.elementsEqual(secret.utf8) else { return .none }
+            return crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0 ? .asTyped : .none
+        }
+        return kept == nil ? .none : fit
+    }
+
+    /// The same, for whom only matters whether it does.
     func verify(
         _ secret: String, against kept: String?, _ lane: Lane, for client: some Hashable & Sendable
     ) async throws -> Bool {
-        let text = kept ?? nobody
-        let isRight = try await run(lane, client) {
-            crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0
-        }
-        return isRight && kept != nil
+        try await fit(of: secret, to: kept, lane, for: client) != .none
+    }
+
+    private static func normalForm(of secret: String) -> String {
+        secret.utf8.allSatisfy { $0 < 0x80 } ? secret : secret.precomposedStringWithCompatibilityMapping
     }
 
     private func run<Value: Sendable>(
@@ -82,7 +107,8 @@ public struct PasswordHashing: Sendable {
         }
     }
 
-    private static func hash(_ secret: String, _ cost: Cost) -> String? {
+    /// The hash of a secret's own bytes.
+    static func hash(asTyped secret: String, _ cost: Cost) -> String? {
         var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
         guard
             crypto_pwhash_str_alg(

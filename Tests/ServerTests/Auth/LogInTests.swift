@@ -28,6 +28,35 @@ struct LogInTests {
         }
     }
 
+    @Test("a password is the same however its letters are composed, and one that differs is another")
+    func composition() async throws {
+        try await TestServer.run { server in
+            try await server.signUp("nell@example.org", password: "Zoe\u{308} \u{FB01}fth horse")
+            for typed in ["Zo\u{EB} fifth horse", "Zoe\u{308} fifth horse", "\u{FF3A}o\u{EB} fifth horse"] {
+                _ = try await server.logIn("nell@example.org", password: typed)
+            }
+            for other in ["Zoe fifth horse", "zo\u{EB} fifth horse"] {
+                try await expectRefusal(401) { try await server.logIn("nell@example.org", password: other) }
+            }
+        }
+    }
+
+    @Test("a hash of the bytes as they were typed is accepted, and replaced by that of the normal form")
+    func oldHash() async throws {
+        try await TestServer.run { server in
+            let account = try await server.signUp("nell@example.org")
+            let typed = "Zoe\u{308} fifth horse"
+            let old = try #require(PasswordHashing.hash(asTyped: typed, .testing))
+            try await server.sql("UPDATE users SET password_hash = \(old) WHERE id = \(account.user.id)")
+            let composed = "Zo\u{EB} fifth horse"
+            try await expectRefusal(401) { try await server.logIn("nell@example.org", password: composed) }
+            _ = try await server.logIn("nell@example.org", password: typed)
+            let kept = try await server.rows("SELECT password_hash FROM users WHERE id = \(account.user.id)")
+            #expect(kept.first?["password_hash"]?.stringValue != old)
+            for password in [typed, composed] { _ = try await server.logIn("nell@example.org", password: password) }
+        }
+    }
+
     @Test("an unknown email and a wrong password look the same")
     func sameRefusal() async throws {
         try await TestServer.run { server in

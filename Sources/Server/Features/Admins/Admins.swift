@@ -44,7 +44,8 @@ public enum Admins {
     /// them different, and no part of the address.
     public static func weakness(of password: String, email: String) -> String? {
         if password.unicodeScalars.count < 16 { return "must have 16 characters at least" }
-        if password.unicodeScalars.count > 128 { return "must have 128 characters at most" }
+        let most = Secret.passwordLengths.upperBound
+        if password.unicodeScalars.count > most { return "must have \(most) characters at most" }
         if Set(password.unicodeScalars).count < 10 { return "must have ten different characters at least" }
         let name = email.prefix { $0 != "@" }.lowercased()
         if name.count >= 4, password.lowercased().contains(name) { return "must not hold the name in the address" }

@@ -72,6 +72,14 @@ enum AccountStatements {
         """
     }
 
+    /// Part of an act: the same password, hashed anew, unless another has been set meanwhile.
+    static func replacePasswordHash(of user: UserID, _ old: String?, by new: String) -> SQL {
+        """
+        UPDATE users SET password_hash = \(new) FROM ledger_stamp
+        WHERE users.id = \(user) AND users.password_hash = \(old)
+        """
+    }
+
     /// Part of an act: the person has become a child of a family.
     static func activate(_ user: UserID) -> SQL {
         """

@@ -19,7 +19,7 @@ struct PINAttempts {
 
     /// For a child that does not exist, so that it answers like one that does.
     static func ofNobody(_ username: String, code: String) -> PINAttempts {
-        PINAttempts(subject: sha256(Array("nobody's pin\n\(code.uppercased())\n\(username.lowercased())".utf8)))
+        PINAttempts(subject: sha256(Array("nobody's pin\n\(code)\n\(username.lowercased())".utf8)))
     }
 
     /// Attempts between two lockouts.

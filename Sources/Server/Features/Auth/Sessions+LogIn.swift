@@ -20,20 +20,25 @@ extension Sessions {
         try await Attempts.count([own] + shared, at: now, services.database)
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
-        let isRight = try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
-            try await services.hashing.verify(
-                call.body.password.wireText, against: hash, isKnown ? .knownSignIn : .signIn, for: remote)
+        let (password, lane) = (call.body.password.wireText, isKnown ? PasswordHashing.Lane.knownSignIn : .signIn)
+        let fit = try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
+            try await services.hashing.fit(of: password, to: hash, lane, for: remote)
         }
         let person = try row.map(Person.init)
-        guard isRight, let person else {
+        guard fit != .none, let person else {
             return try await refuse(
                 call.context, person, method: "password",
                 APIError(.authenticationFailed, "The email or the password is wrong."))
         }
         return try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
-            try await begin(
+            var statements = [AttemptStatements.succeed(own, shared)]
+            if fit == .asTyped {
+                let new = try await services.hashing.hash(password, lane, for: remote)
+                statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: new))
+            }
+            return try await begin(
                 call.context, for: person, method: "password",
-                [AttemptStatements.succeed(own, shared)] + rememberAddress(of: person.id, email, call.context))
+                statements + rememberAddress(of: person.id, email, call.context))
         }
     }
 

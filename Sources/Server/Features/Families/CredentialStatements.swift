@@ -14,7 +14,7 @@ enum CredentialStatements {
         JOIN memberships m
             ON m.family_id = f.id AND m.user_id = k.user_id AND m.status = 'active' AND m.role = 'child'
         JOIN users u ON u.id = k.user_id AND u.status = 'active' AND \(AccountStatements.isFamilyAccount(of: "f.id"))
-        WHERE f.child_code = \(code.uppercased())
+        WHERE f.child_code = \(code)
         """
     }
 

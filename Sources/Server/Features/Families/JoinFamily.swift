@@ -18,7 +18,7 @@ extension Families {
     private static let unknownCode = APIError(.notFound, "No family has this invite code.")
 
     private func join(_ caller: Caller, code: String, of expected: FamilyID?) async throws -> MemberResponse {
-        let invitation = FamilyStatements.invitation(code.uppercased(), for: caller.userID)
+        let invitation = FamilyStatements.invitation(code, for: caller.userID)
         _ = try await services.access.account(caller, orWaiting: true, services.database)
         let row = try await services.database.query(invitation).first
         guard let family: FamilyID = try row?["id"], expected == nil || expected == family else {

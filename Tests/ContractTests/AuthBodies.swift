@@ -1,0 +1,64 @@
+extension RequestTests {
+    /// What people sign up and in with.
+    static let auth: [BodyCase] =
+        fine(
+            "SignupRequest", #"{"email":"a@b.org","password":"12345678"}"#,
+            #"{"email":"a.b+c@b-c.example.org","password":"pässwörd","display_name":null,"date_of_birth":null,"x":1}"#,
+            #"{"email":"a@b.org","password":"12345678","display_name":" Zoë ","date_of_birth":"2015-03-01T00:00:00.000Z"}"#
+        )
+        + lenient("SignupRequest", #"{"email":" A@B.ORG\n","password":"12345678"}"#)
+        + wrong("SignupRequest", "", "[]", "null", "\"x\"", "3")
+        + wrong("SignupRequest", "email", #"{"password":"12345678"}"#, #"{"email":null,"password":"12345678"}"#)
+        + wrong(
+            "SignupRequest", "email", #"{"email":"a","password":"12345678"}"#, #"{"email":7,"password":"12345678"}"#,
+            #"{"email":"a@b","password":"12345678"}"#)
+        + wrong(
+            "SignupRequest", "password", #"{"email":"a@b.org"}"#, #"{"email":"a@b.org","password":"1234567"}"#,
+            #"{"email":"a@b.org","password":"12345678\u0000"}"#,
+            #"{"email":"a@b.org","password":"1234\u00075678"}"#,
+            #"{"email":"a@b.org","password":"\#(String(repeating: "x", count: 1_025))"}"#)
+        + fine("SignupRequest", #"{"email":"a@b.org","password":"\#(String(repeating: "😀", count: 1_024))"}"#)
+        + wrong("SignupRequest", "display_name", #"{"email":"a@b.org","password":"12345678","display_name":["x"]}"#)
+        + wrong(
+            "SignupRequest", "date_of_birth",
+            #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-3-1"}"#,
+            #"{"email":"a@b.org","password":"12345678","date_of_birth":1425168000}"#)
+        + wrongBeyondSchema(
+            "SignupRequest", "date_of_birth",
+            #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-02-29T00:00:00Z"}"#)
+        + fine("SignupRequest", #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-03-01"}"#)
+        + wrong(
+            "SignupRequest", "display_name", #"{"email":"a@b.org","password":"12345678","display_name":""}"#,
+            #"{"email":"a@b.org","password":"12345678","display_name":"  "}"#)
+        + fine(
+            "SignupRequest",
+            #"{"email":"a@b.org","password":"12345678","display_name":"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647"}"#)
+        + wrongBeyondSchema(
+            "SignupRequest", "display_name",
+            #"{"email":"a@b.org","password":"12345678","display_name":"a\u200cb"}"#,
+            #"{"email":"a@b.org","password":"12345678","display_name":"\u0645\u06cc\u200c"}"#)
+        + fine("LoginRequest", #"{"email":"a@b.org","password":"x"}"#)
+        + wrong(
+            "LoginRequest", "password", #"{"email":"a@b.org","password":""}"#,
+            #"{"email":"a@b.org","password":"\#(String(repeating: "x", count: 1_025))"}"#)
+        + fine("RefreshRequest", #"{"refresh_token":""}"#)
+        + wrong("RefreshRequest", "refresh_token", "{}", #"{"refresh_token":null}"#, #"{"refresh_token":1}"#)
+        + fine("ChildLoginRequest", #"{"family_code":"abc123","username":" kit ","pin":"0000"}"#)
+        + lenient(
+            "ChildLoginRequest", #"{"family_code":"ＡＢＣ１２３","username":"kit","pin":"١٢٣٤"}"#,
+            #"{"family_code":"abc–123","username":"kit","pin":"۱۲\u00a0۳۴"}"#)
+        + fine("ChildLoginRequest", #"{"family_code":" abc-12 3","username":"kit","pin":" 12-34 "}"#)
+        + wrong(
+            "ChildLoginRequest", "family_code", #"{"family_code":"abc12","username":"kit","pin":"0000"}"#,
+            #"{"family_code":"abc123456","username":"kit","pin":"0000"}"#)
+        + wrong(
+            "ChildLoginRequest", "username", #"{"family_code":"abc123","username":"","pin":"0000"}"#,
+            #"{"family_code":"abc123","username":" \t","pin":"0000"}"#,
+            #"{"family_code":"abc123","username":"\#(String(repeating: "x", count: 65))","pin":"0000"}"#)
+        + wrong("ChildLoginRequest", "username", #"{"family_code":"abc123","username":"k\u0007t","pin":"0000"}"#)
+        + wrong(
+            "ChildLoginRequest", "pin", #"{"family_code":"abc123","username":"kit","pin":"000"}"#,
+            #"{"family_code":"abc123","username":"kit","pin":"00000"}"#,
+            #"{"family_code":"abc123","username":"kit","pin":"+123"}"#,
+            #"{"family_code":"abc123","username":"kit","pin":1234}"#)
+}
