@@ -6,7 +6,9 @@ ALTER TABLE ai_executions
     -- Null for a question that the router sent nowhere.
     ALTER COLUMN route DROP NOT NULL,
     -- Keyed: of the question and its settings. Null without a question_id, and in earlier rows.
-    ADD COLUMN question_digest bytea CHECK (length(question_digest) = 32);
+    ADD COLUMN question_digest bytea;
+ALTER TABLE ai_executions
+    ADD CONSTRAINT ai_executions_question_digest_check CHECK (length(question_digest) = 32) NOT VALID;
 CREATE INDEX ai_executions_of_question ON ai_executions (family_id, user_id, question_id)
     WHERE question_id IS NOT NULL;
 
