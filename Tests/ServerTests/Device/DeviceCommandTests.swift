@@ -34,7 +34,7 @@ struct DeviceCommandTests {
     func upcoming() async throws {
         try await TestServer.run { server in
             try await TestDevice.withFolder { folder in
-                server.clock.set(to: SystemClock().now())
+                server.clock.set(to: SystemClock().now().flooredToSecond)
                 let home = try await server.family()
                 let first = try await server.nag(from: home.guardian, to: home.child, every: .daily)
                 _ = try await server.complete(first.id, as: home.child)

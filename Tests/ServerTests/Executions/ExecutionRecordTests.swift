@@ -238,7 +238,7 @@ struct AskedModelTests {
             let entry = try #require(
                 try await server.audit(scene.ai.home.id).last { $0.details["asked_reach"] == "third_party" })
             #expect(entry.details["asked_model"] == asked.name && entry.details["asked_provider"] == "byo")
-            #expect(entry.details["task_type"] == "cloud_llm" && entry.details["question_length"] == "8")
+            #expect(entry.details["task_type"] == "cloud_llm" && entry.details["question_length"] == "16")
         }
     }
 
