@@ -138,17 +138,18 @@ use_toolchain() {
 }
 
 # own_build_cache: the compiler's caches hold absolute paths, and fail with a riddle in a clone that was moved or copied: those of
-# another place are removed. Where a plain `swift build` made them, its manifests tell the place.
+# another place are removed, also the ones in .nagz/home. Where a plain `swift build` made them, its manifests tell the place.
 own_build_cache() {
     local cache=$ROOT/.build place=
     if [ -e "$cache/place" ]; then
         place=$(<"$cache/place")
-    elif ! compgen -G "$cache/*.yaml" >/dev/null || grep -qF "\"$ROOT/" "$cache"/*.yaml; then
+    elif grep -qsF "\"$ROOT/" "$cache"/*.yaml; then
         place=$ROOT
     fi
     if [ "$place" != "$ROOT" ]; then
-        say "        built at ${place:-another place} before: this clone was moved or copied, so all is built anew"
-        rm -rf "$cache"
+        ! compgen -G "$cache/*.yaml" >/dev/null ||
+            say "        built at ${place:-another place} before: this clone was moved or copied, so all is built anew"
+        rm -rf "$cache" "$STATE/home/.cache"
     fi
     mkdir -p "$cache"
     printf '%s' "$ROOT" >"$cache/place"
