@@ -10,6 +10,7 @@ declare -A NEEDS=(
     # The Swift toolchain links with what g++ brings, and does not start without libncurses6 and libxml2.
     [build]='g++ git libncurses6 libxml2 libpq-dev libssl-dev libsodium-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev pkg-config curl ca-certificates tzdata'
     [cluster]='postgresql-POSTGRES openssl'
+    [program]='curl ca-certificates procps' # a program of a Debian package that serves
     [server]='@build @cluster procps' # a release build that serves
     [python]='python3 python3-venv'
     [repack]='postgresql-POSTGRES-repack'
