@@ -17,8 +17,10 @@ public struct DeviceFolder: Sendable {
     /// - Throws: `SessionFileError`.
     public func seal() throws(SessionFileError) -> TextSeal { TextSeal(try key.load()) }
 
-    private var key: SealingKeyFile { SealingKeyFile(path: keyPath) }
+    /// The file of the key that seals the words.
     public var keyPath: String { path + "/sealing.key" }
+
+    private var key: SealingKeyFile { SealingKeyFile(path: keyPath) }
 
     /// Creates the folder where it is missing.
     public func make() throws {

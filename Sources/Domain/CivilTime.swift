@@ -48,6 +48,24 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     }
 }
 
+extension CivilDate {
+    /// That day of the month, or the month's last day; nil outside the years of a date.
+    /// - Parameter monthCount: months since January of year 0.
+    init?(monthCount: Int, day: Int) {
+        guard monthCount >= 0 else { return nil }
+        let (year, month) = (monthCount / 12, monthCount % 12 + 1)
+        self.init(year: year, month: month, day: min(day, Self.daysInMonth(year: year, month: month)))
+    }
+
+    /// The months since January of year 0.
+    var monthCount: Int { year * 12 + month - 1 }
+
+    public func adding(days: Int64) -> CivilDate { CivilDate(daysSinceEpoch: daysSinceEpoch + days) }
+
+    /// The same day of another month, or that month's last; nil outside the years of a date.
+    public func adding(months: Int) -> CivilDate? { CivilDate(monthCount: monthCount + months, day: day) }
+}
+
 extension CivilDate: CustomStringConvertible {
     /// `YYYY-MM-DD`.
     public var description: String {

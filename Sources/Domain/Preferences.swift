@@ -23,7 +23,7 @@ public struct Preferences: Hashable, Sendable {
     /// The model to use on the device, and the one of the person's own provider; nil for the provider's first.
     public var aiLocalModel: String?
     public var aiCloudModel: String?
-    /// Questions with more tokens are not answered on the device.
+    /// Questions to the coach with more tokens go to the server; the words of an excuse stay on the device.
     public var aiTokenThreshold = 4_096
     /// How long the person's AI executions are kept.
     public var aiLogRetentionDays = 30

@@ -28,14 +28,12 @@ extension Recurrence {
     ) -> Timestamp? {
         let floor = max(previous, now)
         let next: Timestamp? =
-            if let fixedInterval {
-                Self.step(fixedInterval, from: previous, past: floor)
-            } else {
-                switch self {
-                case .weekly: Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
-                case .monthly: Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
-                default: Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
-                }
+            switch self {
+            case .every5Minutes, .every15Minutes, .every30Minutes, .hourly:
+                fixedInterval.map { Self.step($0, from: previous, past: floor) }
+            case .daily: Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
+            case .weekly: Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
+            case .monthly: Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
             }
         return next.flatMap { $0 <= .lastSecond ? $0 : nil }
     }
@@ -75,19 +73,13 @@ extension Recurrence {
         past floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
         let today = zone.local(floor).date
-        var month = max(12, today.year * 12 + today.month - 2)
-        while let date = monthDay(month, anchor.date.day) {
+        var monthCount = max(12, today.monthCount - 1)
+        while let date = CivilDate(monthCount: monthCount, day: anchor.date.day) {
             let due = zone.moment(date, anchor.time)
             if due > floor { return due }
-            month += 1
+            monthCount += 1
         }
         return nil
-    }
-
-    /// That day of the month, or the month's last day. Months are counted from January of year 0.
-    static func monthDay(_ months: Int, _ day: Int) -> CivilDate? {
-        let (year, month) = (months / 12, months % 12 + 1)
-        return CivilDate(year: year, month: month, day: min(day, CivilDate.daysInMonth(year: year, month: month)))
     }
 
     /// 9999-12-31.

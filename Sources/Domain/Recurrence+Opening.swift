@@ -33,11 +33,9 @@ extension Recurrence {
 
     private func day(before date: CivilDate) -> CivilDate {
         switch self {
-        case .weekly: CivilDate(daysSinceEpoch: date.daysSinceEpoch - 7)
-        case .monthly:
-            Self.monthDay(max(12, date.year * 12 + date.month - 2), date.day)
-                ?? CivilDate(daysSinceEpoch: date.daysSinceEpoch - 31)
-        default: CivilDate(daysSinceEpoch: date.daysSinceEpoch - 1)
+        case .every5Minutes, .every15Minutes, .every30Minutes, .hourly, .daily: date.adding(days: -1)
+        case .weekly: date.adding(days: -7)
+        case .monthly: date.adding(months: -1) ?? date.adding(days: -31)
         }
     }
 }

@@ -128,14 +128,15 @@ public struct LocalAIService: AIService {
             await models.selection(for: operation.modelTask, choices), at: now)
     }
 
-    /// The patterns of the person's misses that this device has not told them of. It finds them by itself after a sync,
-    /// where the person and their family let it answer; nobody else hears of them, and no history has them.
-    public func newPatterns() async throws -> [InsightItem] {
-        guard try facts.cache.tellsPatterns(of: facts.family), (try? requireConsent()) != nil,
+    /// The patterns of the person's misses that this device has not told them of yet; from now on they count as told. It
+    /// finds them by itself after a sync, where the person and their family let it answer; nobody else hears of them, and
+    /// no history has them.
+    public func patternAlerts() async throws -> [InsightItem] {
+        guard try facts.cache.alertsOfPatterns(of: facts.family), (try? requireConsent()) != nil,
             case .success(let decision) = try await preview(.patterns), decision.route == .local
         else { return [] }
         let known = try await facts.patternFacts(userID: log.user, familyID: facts.family)
-        return try facts.cache.news(of: heuristics.patterns(for: known).response.insights, in: facts.family)
+        return try facts.cache.markTold(heuristics.patterns(for: known).response.insights, in: facts.family)
     }
 
     /// Tells the log that nobody has answered.

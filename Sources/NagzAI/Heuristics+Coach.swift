@@ -77,9 +77,8 @@ extension Heuristics {
             case 2...6: .weekday
             default: .date
             }
-        let day = [date.year, date.month, date.day].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: "-")
         return phrasebook.coachSentence(
-            sentence, [.time: clock, .day: sentence == .weekday ? date.weekday.rawValue : day])
+            sentence, [.time: clock, .day: sentence == .weekday ? date.weekday.rawValue : date.description])
     }
 }
 

@@ -1,7 +1,7 @@
 """The constraints of the AI: list, form, simulator and files, by keyboard alone, on a large screen and on a phone."""
 import json
 
-from measures import CONTRAST, CUT_OFF, unnamed
+from measures import CONTRAST, check_look
 from pages import HOSTILE, only_text, states
 from walk import step
 
@@ -242,10 +242,7 @@ def constraints_on_a_phone(walk):
         walk.view("constraints?edit=new", "document.querySelector('[data-part=form]') && document.querySelector('.simulator .verdict strong')")
         b.js("document.querySelector('[data-part=form] form').requestSubmit()")
         b.wait(f"{AT}.getAttribute('aria-invalid') === 'true'")
-        b.js("new Promise((done) => setTimeout(done, 400))")
-        assert b.js("document.documentElement.scrollWidth") <= 390 and not b.js(CUT_OFF), b.js(CUT_OFF)
-        assert not b.js(CONTRAST), b.js(CONTRAST)
-        assert not unnamed(b), unnamed(b)
+        check_look(b)
         walk.shot(f"phone-constraints-{'dark' if dark else 'light'}")
         walk.view("constraints", "!document.querySelector('[data-part=form]')")
     b.look()
@@ -256,12 +253,9 @@ def constraints_on_a_phone(walk):
 def constraints_of_others(walk):
     """Who is no guardian any more reads the family's and tries them, and changes only their own."""
     b = walk.browser
-    email = walk.options.guardian[0]
-    role = "UPDATE memberships SET role = '{}' WHERE user_id = (SELECT id FROM users WHERE email = '" + email + "')"
     # No request is on its way when the role changes: a late one of the overview would be refused.
     walk.view("drafts", "document.querySelector('.draft, .cards .empty')")
-    try:
-        walk.sql(role.format("participant"))
+    with walk.as_participant(walk.options.guardian):
         walk.view("constraints", f"{NAMES}.length === 4 && {VERDICT}?.textContent.includes('Answered')")
         own = f"{ROWS}.filter((one) => one.querySelector('.badge').textContent === 'Only me')"
         assert b.js(f"{own}.length") == 1 and b.js("document.querySelectorAll('[role=switch]').length") == 1
@@ -271,8 +265,6 @@ def constraints_of_others(walk):
         assert not b.js("document.querySelector('[data-part=form]')"), "the form of a constraint that is not theirs"
         walk.view("constraints?edit=new", "document.querySelector('[data-part=form]')")
         assert b.js("[...document.querySelector('[name=scope]').options].map((one) => one.value)") == ["own"]
-    finally:
-        walk.sql(role.format("guardian"))
     states(walk, "*/api/v1/ai/constraints?*", "constraints", f"{NAMES}.length === 4")
 
 

@@ -2,7 +2,7 @@
 import json
 
 from constraints import AT, button, tab_to
-from measures import CONTRAST, CUT_OFF, unnamed
+from measures import check_look
 from pages import HOSTILE, only_text
 from walk import step
 
@@ -104,9 +104,6 @@ def drafts_on_a_phone(walk):
         walk.view("drafts", f"{DRAFTS}.length > 1")
         b.js("document.querySelector('.draft [data-part=edit]').click()")
         b.wait("document.querySelector('.draft form')", "the form")
-        b.js("new Promise((done) => setTimeout(done, 300))")
-        assert not b.js(CUT_OFF), b.js(CUT_OFF)
-        assert not b.js(CONTRAST), b.js(CONTRAST)
-        assert not unnamed(b), unnamed(b)
+        check_look(b)
         walk.shot(f"drafts-phone-{'dark' if dark else 'light'}")
     b.look()

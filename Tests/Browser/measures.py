@@ -56,3 +56,11 @@ def unnamed(browser):
 CUT_OFF = """[...document.querySelectorAll('main *, header *, dialog[open] *')].filter((one) => one.checkVisibility() && !one.closest('.scroller, .sr, .options, .chain, svg')
     && (one.getBoundingClientRect().right > innerWidth + 1 || getComputedStyle(one).overflowX !== 'visible' && !one.closest('.name, input, select, .drawerbody') && one.scrollWidth > one.clientWidth + 1))
     .map((one) => `${one.tagName} ${one.className}`).slice(0, 9)"""
+
+
+def check_look(browser):
+    """That nothing is wider than the page or cut off, texts have their contrast, and controls have names, once transitions have ended."""
+    browser.js("new Promise((done) => setTimeout(done, 400))")
+    assert browser.js("document.documentElement.scrollWidth <= innerWidth") and not browser.js(CUT_OFF), browser.js(CUT_OFF)
+    assert not browser.js(CONTRAST), browser.js(CONTRAST)
+    assert not unnamed(browser), unnamed(browser)

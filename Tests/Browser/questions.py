@@ -3,7 +3,7 @@ import json
 
 from constraints import EXECUTIONS
 from drafts import DRAFTS, draft, family_of
-from measures import CONTRAST, CUT_OFF, unnamed
+from measures import CONTRAST, check_look, unnamed
 from pages import only_text
 from walk import step
 
@@ -48,10 +48,7 @@ def one_question(walk):
     walk.shot("question")
     for dark in (False, True):
         b.look(width=390, height=800, dark=dark, mobile=True)
-        b.js("new Promise((done) => setTimeout(done, 400))")
-        assert b.js("document.documentElement.scrollWidth") <= 390 and not b.js(CUT_OFF), b.js(CUT_OFF)
-        assert not b.js(CONTRAST), b.js(CONTRAST)
-        assert not unnamed(b), unnamed(b)
+        check_look(b)
     b.look()
     # One that is not there says so, with its code and its trace.
     b.tolerated = ["status of 404"]
@@ -90,11 +87,9 @@ def own_questions(walk):
     """A member who is no guardian sees their own questions, drafts and constraints, and nothing else."""
     b = walk.browser
     email = walk.options.second[0]
-    role = "UPDATE memberships SET role = '{}' WHERE user_id = (SELECT id FROM users WHERE email = '" + email + "')"
     mine = "SELECT count(*) FROM ai_executions e JOIN users u ON u.id = e.user_id WHERE u.email = '" + email + "'"
     draft(walk, "not theirs")
-    try:
-        walk.sql(role.format("participant"))
+    with walk.as_participant(walk.options.second):
         ask(walk, walk.options.second)
         walk.become(walk.options.second)
         b.wait(f"location.hash === '' && {EXECUTIONS}.length", "their questions")
@@ -113,9 +108,7 @@ def own_questions(walk):
         assert b.js("document.querySelector('.answering p').textContent").startswith("The rules"), "what would answer them now"
         walk.view("overview", f"{EXECUTIONS}.length")
         assert not b.js("/undefined|NaN|\\[object|Invalid Date/.test(document.body.innerText)")
-    finally:
-        walk.sql(role.format("guardian"))
-        walk.become(walk.options.guardian)
+    walk.become(walk.options.guardian)
 
 
 @step

@@ -1,4 +1,5 @@
 """What every step of the walk through the console works with."""
+import contextlib
 import json
 import subprocess
 import time
@@ -74,6 +75,16 @@ class Walk:
         done = subprocess.run(
             ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", self.options.database, "-c", statement], check=True, capture_output=True, text=True)
         return done.stdout.strip()
+
+    @contextlib.contextmanager
+    def as_participant(self, guardian):
+        """One of the family's guardians is a participant meanwhile."""
+        role = f"UPDATE memberships SET role = '{{}}' WHERE user_id = (SELECT id FROM users WHERE email = '{guardian[0]}')"
+        self.sql(role.format("participant"))
+        try:
+            yield
+        finally:
+            self.sql(role.format("guardian"))
 
     def call(self, method, path, body=None, token=None):
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})

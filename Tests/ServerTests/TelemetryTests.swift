@@ -189,17 +189,8 @@ struct TelemetryTests {
     @Test("not ready from the moment it is told to stop")
     func draining() async throws {
         try await TestServer.run { server in
-            let (clock, random, tokens) = (server.clock, server.random, server.tokens)
-            clock.set(to: SystemClock().now())
-            try await server.database.run { database in
-                let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
-                defer { pool.stop() }
-                let services = Services(
-                    database: database, clock: clock, random: random, tokens: tokens,
-                    hashing: PasswordHashing(pool, cost: .testing),
-                    heuristics: Heuristics(phrasebook: try Phrasebook.english()))
-                let telemetry = Telemetry(loops: 1)
-                let readiness = Readiness(services, telemetry)
+            let (clock, random) = (server.clock, server.random)
+            try await server.withReadiness { readiness, telemetry, _ in
                 let call = Call(NoParameters(), NoBody(), .ofTest(at: clock.now(), random))
                 #expect(try await readiness.check(call).status == "ok")
                 telemetry.beginDraining()

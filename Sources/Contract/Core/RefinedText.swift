@@ -38,7 +38,7 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public let wireText: String
 
     public init(wireText text: String) throws(InvalidInput) {
-        let digits = text.unicodeScalars.count <= 32 ? typedCode(text) : ""
+        let digits = text.unicodeScalars.count <= 32 ? normalizedCode(text) : ""
         guard digits.utf8.count == 4, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { throw InvalidInput("must be four digits") }
         wireText = digits

@@ -149,7 +149,7 @@ extension FieldReader {
 
     /// A code in the form in which codes are compared, whose length is in the range.
     public func code(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
-        try Self.checked(typedCode(try text(name, 0...64)), name, length)
+        try Self.checked(normalizedCode(try text(name, 0...64)), name, length)
     }
 
     public func integer(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int {

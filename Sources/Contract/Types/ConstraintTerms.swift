@@ -117,7 +117,8 @@ public struct ConstraintTerms: Hashable, WireObject {
     }
 
     /// The same with a trimmed name.
-    func checked() throws(InvalidInput) -> ConstraintTerms {
+    /// - Throws: a fault of any member.
+    public func checked() throws(InvalidInput) -> ConstraintTerms {
         do {
             var terms = self
             terms.name = try constraint(ConstraintID(high: 0, low: 0)).name

@@ -255,7 +255,7 @@ enum CacheSchema {
             id     BLOB NOT NULL PRIMARY KEY,
             terms  BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
-        -- The weekdays of missed nags that the person was told of, as a list; null where they want to hear of none.
+        -- The weekdays of missed nags that the person was told of, as a list; null where they want no alerts.
         ALTER TABLE families ADD COLUMN told_patterns TEXT DEFAULT '';
         """,
     ]

@@ -4,8 +4,7 @@ extension DueTimeReader {
     private static let months: [String: Int] = {
         let names = [
             "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-            "november",
-            "december",
+            "november", "december",
         ]
         var months: [String: Int] = [:]
         for (index, name) in names.enumerated() {
@@ -91,9 +90,7 @@ extension DueTimeReader {
 extension CivilDate {
     /// `YYYY-MM-DD`; nil for any other form.
     init?(isoDate text: String) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { SpokenNumber.whole($0) }
-        guard parts.map(\.utf8.count) == [4, 2, 2], numbers.count == 3 else { return nil }
-        self.init(year: numbers[0], month: numbers[1], day: numbers[2])
+        guard text.utf8.count == 10 else { return nil }
+        self.init(datePartOf: text)
     }
 }

@@ -57,8 +57,7 @@ extension DueTimeReader {
 
     private static let vaguePhrases = [
         "end of the day", "end of day", "end of the week", "end of the month", "end of week", "end of month",
-        "half a day",
-        "yesterday", "the other day", "weekend",
+        "half a day", "yesterday", "the other day", "weekend",
     ]
 
     private func vague(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
@@ -223,16 +222,5 @@ extension DueTimeReader {
             return DuePhrase(.part(part), 3)
         }
         return words.begins(with: "at night") ? DuePhrase(.part(.night), 2) : nil
-    }
-}
-
-extension CivilDate {
-    func adding(days: Int64) -> CivilDate { CivilDate(daysSinceEpoch: daysSinceEpoch + days) }
-
-    /// The same day of a later month, or that month's last; nil beyond the year 9999.
-    func adding(months: Int) -> CivilDate? {
-        let count = year * 12 + month - 1 + months
-        let (year, month) = (count / 12, count % 12 + 1)
-        return CivilDate(year: year, month: month, day: min(day, CivilDate.daysInMonth(year: year, month: month)))
     }
 }

@@ -7,8 +7,7 @@ extension DueTimeReader {
     /// What a number in front of them counts.
     static let counted: Set<String> = [
         "%", "percent", "€", "$", "£", "euro", "euros", "dollar", "dollars", "pound", "pounds", "cent", "cents", "kg",
-        "g",
-        "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
+        "g", "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
     ]
 
     func timeOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {

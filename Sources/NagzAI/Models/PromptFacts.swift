@@ -117,13 +117,12 @@ public struct PromptFacts: Hashable, Sendable {
         let categories = NagCategory.allCases.map(\.rawValue)
         let definitions = DoneDefinition.allCases.map(\.rawValue)
         let (date, time) = zone.local(now)
-        let day = [date.year, date.month, date.day].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: "-")
         return Self(
             .intent,
             [
                 .text: quotable(text), .recipients: recipients.map(quotable).joined(separator: ", "),
                 .categories: categories.joined(separator: ", "), .definitions: definitions.joined(separator: ", "),
-                .now: "\(date.weekday.rawValue) \(day) \(time)",
+                .now: "\(date.weekday.rawValue) \(date) \(time)",
             ], familyNames: recipients,
             schema: OutputSchema(
                 name: "nag",

@@ -4,7 +4,7 @@ import Domain
 public struct AIChoices: Hashable, Sendable {
     public var mode: AIMode
     public var privacyLevel: PrivacyLevel
-    /// Questions with more tokens are not answered on the device.
+    /// Questions to the coach with more tokens go to the server; the words of an excuse stay on the device.
     public var tokenThreshold: Int
     /// How many days the history of their questions is kept.
     public var logRetentionDays: Int

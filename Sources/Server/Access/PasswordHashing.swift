@@ -65,32 +65,34 @@ public struct PasswordHashing: Sendable {
         return hash
     }
 
-    /// How a secret fits a stored hash.
-    enum Fit {
-        case none, normal
+    /// How a secret matches a stored hash.
+    enum Match {
+        case none
+        /// In its compatibility form.
+        case normalized
         /// As it was typed: the hash is of the time before secrets were normalised, and should be replaced.
         case asTyped
     }
 
-    /// Whether the secret fits the stored hash. Without a hash it takes as long and does not.
+    /// Whether the secret matches the stored hash. Without a hash it takes as long and does not.
     /// - Throws: 503 when too many wait already.
-    func fit(
-        of secret: String, to kept: String?, _ lane: Lane, for client: some Hashable & Sendable
-    ) async throws -> Fit {
+    func match(
+        of secret: String, with kept: String?, _ lane: Lane, for client: some Hashable & Sendable
+    ) async throws -> Match {
         let (text, normal) = (kept ?? nobody, Self.normalForm(of: secret))
-        let fit = try await run(lane, client) {
-            if crypto_pwhash_str_verify(text, normal, UInt64(normal.utf8.count)) == 0 { return Fit.normal }
+        let match = try await run(lane, client) {
+            if crypto_pwhash_str_verify(text, normal, UInt64(normal.utf8.count)) == 0 { return Match.normalized }
             guard !normal.utf8.elementsEqual(secret.utf8) else { return .none }
             return crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0 ? .asTyped : .none
         }
-        return kept == nil ? .none : fit
+        return kept == nil ? .none : match
     }
 
-    /// The same, for whom only matters whether it does.
+    /// The same, where it does not matter how.
     func verify(
         _ secret: String, against kept: String?, _ lane: Lane, for client: some Hashable & Sendable
     ) async throws -> Bool {
-        try await fit(of: secret, to: kept, lane, for: client) != .none
+        try await match(of: secret, with: kept, lane, for: client) != .none
     }
 
     private static func normalForm(of secret: String) -> String {

@@ -17,11 +17,8 @@ enum DeviceAI {
         let cache = try context.cache()
         switch (action, name, value) {
         case ("show", nil, nil): break
-        case ("set", Self.patternNews, let value?):
-            guard let isOn = ["on": true, "off": false][value] else {
-                throw Stop(.usage, "\(Self.patternNews) takes on or off")
-            }
-            try cache.setTellsPatterns(isOn, of: family)
+        case ("set", Self.patternAlerts, let value?):
+            try cache.setAlertsOfPatterns(try AISetting.isOn(value, Self.patternAlerts), of: family)
         case ("set", let name?, let value?):
             try await change(AISetting.named(name), to: value, context, session, cache, family)
         case ("forget", nil, nil):
@@ -33,7 +30,7 @@ enum DeviceAI {
     }
 
     /// The setting of this device alone.
-    static let patternNews = "pattern-news"
+    static let patternAlerts = "pattern-alerts"
 
     /// Changes the setting at the server, and brings it here.
     private static func change(
@@ -66,7 +63,7 @@ enum DeviceAI {
             return print(json: [
                 "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(isOnDevice),
                 "ai_mediation": known?.allowsMediation.map { .bool($0) } ?? .null, "network": .string(network.rawValue),
-                "pattern_news": .bool(try cache.tellsPatterns(of: family)),
+                "pattern_alerts": .bool(try cache.alertsOfPatterns(of: family)),
                 "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(would),
             ])
         }
@@ -74,9 +71,9 @@ enum DeviceAI {
             let value = setting.spoken(choices, isOnDevice: isOnDevice)
             print(setting.rawValue.padded(to: 16), value.padded(to: 16), setting.meaning(choices), separator: " ")
         }
-        let news = try cache.tellsPatterns(of: family) ? "on" : "off"
+        let alerts = try cache.alertsOfPatterns(of: family) ? "on" : "off"
         print(
-            Self.patternNews.padded(to: 16), news.padded(to: 16),
+            Self.patternAlerts.padded(to: 16), alerts.padded(to: 16),
             "whether a sync tells of weekdays on which you missed three nags or more", separator: " ")
         let consent =
             known?.allowsMediation.map { $0 ? "in force" : "withdrawn: nothing is answered" } ?? "unknown: sync first"
@@ -105,7 +102,7 @@ enum AISetting: String, CaseIterable {
 
     static func named(_ name: String) throws -> AISetting {
         guard let setting = AISetting(rawValue: name) else {
-            let names = allCases.map(\.rawValue) + [DeviceAI.patternNews]
+            let names = allCases.map(\.rawValue) + [DeviceAI.patternAlerts]
             throw Stop(.usage, "the settings are \(names.joined(separator: ", "))")
         }
         return setting
@@ -131,12 +128,17 @@ enum AISetting: String, CaseIterable {
         case .mode, .privacy: return .string(text)
         case .localModel, .cloudModel: return text == "none" ? .null : .string(text)
         case .onDevice, .server, .errorsOnly:
-            guard let flag = ["on": true, "off": false][text] else { throw Stop(.usage, "\(rawValue) takes on or off") }
-            return .bool(flag)
+            return .bool(try Self.isOn(text, rawValue))
         case .tokenThreshold, .retentionDays:
             guard let number = Int64(text) else { throw Stop(.usage, "\(rawValue) takes a whole number") }
             return .integer(number)
         }
+    }
+
+    /// Whether a setting's value is `on`, which else is `off`.
+    static func isOn(_ text: String, _ setting: String) throws -> Bool {
+        guard let isOn = ["on": true, "off": false][text] else { throw Stop(.usage, "\(setting) takes on or off") }
+        return isOn
     }
 
     func spoken(_ choices: AIChoices, isOnDevice: Bool) -> String {
@@ -167,7 +169,7 @@ enum AISetting: String, CaseIterable {
         case .server: "whether the server answers at all; off, only this device does"
         case .localModel: "foundation_models, local_model or the server's model: which writes in the mode auto"
         case .cloudModel: "which of your own keys' models is asked"
-        case .tokenThreshold: "questions with more tokens go to the server; an excuse's words stay here"
+        case .tokenThreshold: "questions to the coach with more tokens go to the server; an excuse's words stay here"
         case .retentionDays: "days that the history of your questions is kept, 7 to 365"
         case .errorsOnly: "on: the history keeps only questions that got no answer"
         }

@@ -46,8 +46,8 @@ enum DeviceConstraints {
         _ name: String, _ conditions: [String], _ action: String, priority: Int
     ) throws -> ConstraintTerms {
         let action = action.split(separator: " ", maxSplits: 1).map(String.init)
-        do throws(ConstraintFault) {
-            let terms = ConstraintTerms(
+        do {
+            return try ConstraintTerms(
                 scope: .own, name: name, type: .privacy, priority: priority,
                 conditions: try conditions.map { text throws(ConstraintFault) in
                     let words = text.split(separator: " ", maxSplits: 2).map(String.init)
@@ -56,11 +56,12 @@ enum DeviceConstraints {
                     }
                     return try ConstraintCondition(field: words[0], operator: words[1], value: words[2])
                 },
-                action: try ConstraintAction(type: action.first ?? "", text: action.dropFirst().first))
-            _ = try terms.constraint(MachineClock.identifier())
-            return terms
-        } catch {
-            throw Stop(.usage, "\(error.field) \(error.message)")
+                action: try ConstraintAction(type: action.first ?? "", text: action.dropFirst().first)
+            ).checked()
+        } catch let fault as ConstraintFault {
+            throw Stop(.usage, "\(fault.field) \(fault.message)")
+        } catch let fault as InvalidInput {
+            throw Stop(.usage, "\(fault.field ?? "it") \(fault.message)")
         }
     }
 
@@ -70,11 +71,9 @@ enum DeviceConstraints {
             return print(
                 json: .array(
                     all.map { constraint in
-                        [
-                            "id": .string(constraint.id.description), "name": .string(constraint.name),
-                            "plain_text": .string(constraint.plainText),
-                            "is_of_device": .bool(own.contains(constraint.id)),
-                        ]
+                        var members = constraint.jsonMembers
+                        members["is_of_device"] = .bool(own.contains(constraint.id))
+                        return .object(members)
                     }))
         }
         if all.isEmpty { print("no constraints") }

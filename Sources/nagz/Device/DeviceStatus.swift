@@ -33,7 +33,7 @@ enum DeviceStatus {
                     "gamification_events": .integer(Int64(counts.gamification)),
                     "members": .integer(Int64(counts.members)),
                 ],
-                "ai_choices": choices.jsonValue, "constraints": .array(constraints.map(\.json)),
+                "ai_choices": choices.jsonValue, "constraints": .array(constraints.map { .object($0.jsonMembers) }),
                 "log": log?.json ?? .null, "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waiting)),
                 "unapplied": .integer(Int64(unapplied)), "answers": .array(answers.map(\.json)),
             ])
@@ -135,7 +135,8 @@ extension AnswerRecord {
 }
 
 extension Constraint {
-    fileprivate var json: JSONValue {
+    /// As `nagz device` prints it.
+    var jsonMembers: JSONObject {
         ["id": .string(id.description), "name": .string(name), "plain_text": .string(plainText)]
     }
 }

@@ -20,11 +20,12 @@ enum DeviceSync {
         let cache = try context.cache(isChecked: true)
         let client = try context.client(session)
         let service = try context.sync(client, session, cache, mode: mode)
+        let local = try context.local(cache, family, of: session)
         do {
             guard watches else {
                 let summary = try await service.run(family) { showProgress($0, context) }
                 try await context.learnProviders(client, cache, family)
-                return try report(summary, try await newPatterns(cache, session, context), cache, context)
+                return try report(summary, try await patternAlerts(local), cache, context)
             }
             // What it was told before serves until the server is reached.
             do {
@@ -40,7 +41,7 @@ enum DeviceSync {
             ) { result in
                 switch result {
                 case .success(let summary):
-                    showRound(summary, (try? await newPatterns(cache, session, context)) ?? [], context)
+                    showRound(summary, (try? await patternAlerts(local)) ?? [], context)
                 case .failure(let error):
                     context.say("\(MachineClock.moment().spokenTime)  \(Stop.line(error)); trying again")
                 }
@@ -75,10 +76,8 @@ enum DeviceSync {
         + " the sync before is marked: nagz device history --local"
 
     /// Sentences about the patterns that the person has not been told of.
-    private static func newPatterns(
-        _ cache: EventCache, _ session: DeviceSession, _ context: DeviceContext
-    ) async throws -> [String] {
-        try await context.local(cache, context.family(of: session), of: session).newPatterns().map {
+    private static func patternAlerts(_ local: LocalAIService) async throws -> [String] {
+        try await local.patternAlerts().map {
             "pattern: \($0.missCount) nags due on a \($0.dayOfWeek.rawValue) were missed in the last 90 days"
         }
     }
@@ -89,24 +88,24 @@ enum DeviceSync {
     }
 
     private static func report(
-        _ summary: SyncSummary, _ patterns: [String], _ cache: EventCache, _ context: DeviceContext
+        _ summary: SyncSummary, _ alerts: [String], _ cache: EventCache, _ context: DeviceContext
     ) throws {
         if context.asJSON {
-            print(json: summary.json(patterns))
+            print(json: summary.json(alerts))
         } else {
             if isatty(STDERR_FILENO) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
             let counts = try cache.counts()
             print("synced: \(summary.rows) rows came, \(counts.feedRows) are held")
             if summary.uploaded > 0 { print("handed in: \(summary.uploaded)") }
             if summary.wasConsentWithdrawn { print(withdrawn) }
-            patterns.forEach { print($0) }
+            alerts.forEach { print($0) }
         }
         try DeviceStatus.requireAllApplied(summary.unapplied, context)
     }
 
-    private static func showRound(_ summary: SyncSummary, _ patterns: [String], _ context: DeviceContext) {
+    private static func showRound(_ summary: SyncSummary, _ alerts: [String], _ context: DeviceContext) {
         if context.asJSON {
-            if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json(patterns)) }
+            if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json(alerts)) }
             return flush()
         }
         let time = MachineClock.moment().spokenTime
@@ -119,7 +118,7 @@ enum DeviceSync {
         if summary.rows > summary.nags.count {
             print("\(time)  \(summary.rows - summary.nags.count) events")
         }
-        for pattern in patterns { print("\(time)  \(pattern)") }
+        for alert in alerts { print("\(time)  \(alert)") }
         flush()
     }
 
@@ -135,12 +134,12 @@ enum UploadOutcome {
 }
 
 extension SyncSummary {
-    fileprivate func json(_ patterns: [String]) -> JSONValue {
+    fileprivate func json(_ alerts: [String]) -> JSONValue {
         [
             "pages": .integer(Int64(pages)), "rows": .integer(Int64(rows)), "uploaded": .integer(Int64(uploaded)),
             "refetched": .bool(wasRefetched), "consent_withdrawn": .bool(wasConsentWithdrawn),
             "unapplied": .array(unapplied.map(\.jsonValue)),
-            "nags": .array(nags.map(\.jsonValue)), "new_patterns": .array(patterns.map { .string($0) }),
+            "nags": .array(nags.map(\.jsonValue)), "pattern_alerts": .array(alerts.map { .string($0) }),
         ]
     }
 }

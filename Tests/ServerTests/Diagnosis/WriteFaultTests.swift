@@ -94,17 +94,9 @@ struct WriteFaultTests {
     @Test("is probed once in five seconds, and once a second while it takes no writes")
     func lifetime() async throws {
         try await TestServer.run { server in
-            let (clock, random, tokens) = (server.clock, server.random, server.tokens)
-            clock.set(to: SystemClock().now())
+            let (clock, random) = (server.clock, server.random)
             // One session, whose settings the test changes under the probe.
-            try await server.database.run { database in
-                let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
-                defer { pool.stop() }
-                let services = Services(
-                    database: database, clock: clock, random: random, tokens: tokens,
-                    hashing: PasswordHashing(pool, cost: .testing),
-                    heuristics: Heuristics(phrasebook: try Phrasebook.english()))
-                let readiness = Readiness(services, Telemetry(loops: 1))
+            try await server.withReadiness { readiness, _, database in
                 func isReady(after span: Timestamp.Span) async throws -> Bool {
                     clock.advance(by: span)
                     do {

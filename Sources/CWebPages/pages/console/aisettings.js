@@ -51,7 +51,7 @@ export function aiSettings(main, state) {
             select("prefs_json.ai_on_device_enabled", "AI on your devices", flags, String(current.ai_on_device_enabled), "Off: no device of yours answers by itself."),
             select("prefs_json.ai_model_local", "Model on your device or this server", local, current.ai_model_local ?? "", "Which model writes in the automatic mode."),
             select("prefs_json.ai_model_cloud", "Model of your own keys", cloud, current.ai_model_cloud ?? "", "With several keys nothing is sent before you choose."),
-            number("prefs_json.ai_token_threshold", "Longest question for your device", current.ai_token_threshold, "In tokens of about four characters, 256 to 32,768. Longer questions go to the server."),
+            number("prefs_json.ai_token_threshold", "Longest question for your device", current.ai_token_threshold, "In tokens of about four characters, 256 to 32,768. Longer questions to the coach go to the server."),
             number("prefs_json.ai_log_retention_days", "Days of history", current.ai_log_retention_days, "7 to 365. Words are never in it."),
             select("prefs_json.ai_log_errors_only", "Keep only refused questions", flags, String(current.ai_log_errors_only), "On: the history has only questions that got no answer."),
         ];

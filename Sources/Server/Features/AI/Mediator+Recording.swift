@@ -65,13 +65,10 @@ extension Mediator {
         _ report: ExecutionReport, _ tokens: [SQL]
     ) -> Act {
         let (caller, requester) = (attempt.caller, attempt.requester)
-        // Keyed, because the texts are few and short: plain digests could be compared with guesses.
-        let digest = contentKey.flatMap { key in
-            record.content.isEmpty ? nil : hexadecimal(key.code(of: Array(record.content.utf8)))
-        }
+        let content = words(record.content)
         var details = attempt.auditDetails(report)
-        details["content_hash"] = digest
-        details["content_length"] = "\(record.content.utf8.count)"
+        details["content_hash"] = content.hash
+        details["content_length"] = "\(content.length)"
         details["latency_us"] = "\(attempt.microseconds)"
         details["on_behalf_of"] = requester.pseudonym.description
         details["output"] = record.classification

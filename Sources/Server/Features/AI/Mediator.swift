@@ -23,7 +23,7 @@ package final class Mediator {
     let models: ModelCalls?
     let turns: SessionTurns
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
-    let contentKey: HMACKey?
+    private let contentKey: HMACKey?
 
     package init(_ services: Services) {
         self.services = services
@@ -244,7 +244,7 @@ package final class Mediator {
             started: started)
     }
 
-    /// A question's words, as records tell of them.
+    /// The words of a question or an answer, as records tell of them.
     func words(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
 
     /// Has a model word the answer, if the question asks for one that it may be sent to. It records nothing: what is

@@ -21,18 +21,18 @@ extension Sessions {
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let (password, lane) = (call.body.password.wireText, isKnown ? PasswordHashing.Lane.knownSignIn : .signIn)
-        let fit = try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
-            try await services.hashing.fit(of: password, to: hash, lane, for: remote)
+        let match = try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
+            try await services.hashing.match(of: password, with: hash, lane, for: remote)
         }
         let person = try row.map(Person.init)
-        guard fit != .none, let person else {
+        guard match != .none, let person else {
             return try await refuse(
                 call.context, person, method: "password",
                 APIError(.authenticationFailed, "The email or the password is wrong."))
         }
         return try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
             var statements = [AttemptStatements.succeed(own, shared)]
-            if fit == .asTyped {
+            if match == .asTyped {
                 let new = try await services.hashing.hash(password, lane, for: remote)
                 statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: new))
             }

@@ -1,6 +1,6 @@
 import Audit
 
-/// The words of a question, as far as records tell of them.
+/// The words of a question or an answer, as far as records tell of them.
 struct QuestionWords {
     private let bytes: [UInt8]
     private let key: HMACKey?

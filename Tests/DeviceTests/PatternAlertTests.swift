@@ -5,8 +5,8 @@ import LocalAI
 import NagzAI
 import Testing
 
-@Suite("News of patterns")
-struct PatternNewsTests {
+@Suite("Alerts of patterns")
+struct PatternAlertTests {
     /// A bench with so many misses of the person's nags that were due on one weekday.
     private static func bench(_ folder: String, misses: UInt64, _ facts: FamilyFacts = facts()) throws -> Bench {
         let bench = try Bench(folder)
@@ -34,15 +34,15 @@ struct PatternNewsTests {
         try await withFolder { folder in
             let bench = try Self.bench(folder, misses: 2)
             bench.keepsHistory = true
-            #expect(try await bench.local.newPatterns().isEmpty, "two misses are none")
+            #expect(try await bench.local.patternAlerts().isEmpty, "two misses are none")
             try Self.miss(3...3, bench, after: "2")
-            let news = try await bench.local.newPatterns()
+            let alerts = try await bench.local.patternAlerts()
             let insights = try await bench.local.patterns(userID: me, familyID: homeFamily).insights
-            #expect(news.map(\.missCount) == [3] && news == insights)
+            #expect(alerts.map(\.missCount) == [3] && alerts == insights)
             let asked = bench.executions.count
-            #expect(try await bench.local.newPatterns().isEmpty, "told already")
+            #expect(try await bench.local.patternAlerts().isEmpty, "told already")
             try Self.miss(4...4, bench, after: "3")
-            #expect(try await bench.local.newPatterns().isEmpty, "the same weekday")
+            #expect(try await bench.local.patternAlerts().isEmpty, "the same weekday")
             #expect(bench.executions.count == asked && bench.far.attempts == 0)
         }
     }
@@ -51,13 +51,13 @@ struct PatternNewsTests {
     func switched() async throws {
         try await withFolder { folder in
             let bench = try Self.bench(folder, misses: 3)
-            try bench.cache.setTellsPatterns(false, of: homeFamily)
-            #expect(try !bench.cache.tellsPatterns(of: homeFamily))
-            #expect(try await bench.local.newPatterns().isEmpty)
-            try bench.cache.setTellsPatterns(true, of: homeFamily)
-            #expect(try await bench.local.newPatterns().count == 1)
-            try bench.cache.setTellsPatterns(true, of: homeFamily)
-            #expect(try await bench.local.newPatterns().isEmpty, "on already: what was told stays told")
+            try bench.cache.setAlertsOfPatterns(false, of: homeFamily)
+            #expect(try !bench.cache.alertsOfPatterns(of: homeFamily))
+            #expect(try await bench.local.patternAlerts().isEmpty)
+            try bench.cache.setAlertsOfPatterns(true, of: homeFamily)
+            #expect(try await bench.local.patternAlerts().count == 1)
+            try bench.cache.setAlertsOfPatterns(true, of: homeFamily)
+            #expect(try await bench.local.patternAlerts().isEmpty, "on already: what was told stays told")
         }
     }
 
@@ -68,7 +68,7 @@ struct PatternNewsTests {
         for facts in [facts(allowsMediation: false), facts(allowsOnDevice: false), off] {
             try await withFolder { folder in
                 let bench = try Self.bench(folder, misses: 3, facts)
-                #expect(try await bench.local.newPatterns().isEmpty)
+                #expect(try await bench.local.patternAlerts().isEmpty)
             }
         }
     }

@@ -4,28 +4,29 @@ import NagzAI
 import SQL
 import SQLite
 
-// Which patterns of misses this device has told its person of, and whether they want to hear of them.
+// Which patterns of misses this device has alerted its person to, and whether they want such alerts.
 extension EventCache {
-    /// Whether the person wants to hear of patterns; true until they say otherwise.
-    public func tellsPatterns(of family: FamilyID) throws(SQLiteError) -> Bool {
+    /// Whether the person wants alerts of patterns; true until they say otherwise.
+    public func alertsOfPatterns(of family: FamilyID) throws(SQLiteError) -> Bool {
         try toldPatterns(of: family) != nil
     }
 
-    /// Switches the news of patterns on or off. Switched on again, it begins anew.
-    public func setTellsPatterns(_ isOn: Bool, of family: FamilyID) throws(SQLiteError) {
+    /// Switches the alerts on or off. Switched on again, they begin anew.
+    public func setAlertsOfPatterns(_ isOn: Bool, of family: FamilyID) throws(SQLiteError) {
         let told = isOn ? try toldPatterns(of: family) ?? [] : nil
         try keep(told, of: family)
     }
 
-    /// Those of the patterns that the person was not told of, who now was. One that is over is told again if it returns.
-    func news(of patterns: [InsightItem], in family: FamilyID) throws(SQLiteError) -> [InsightItem] {
+    /// Keeps that the person is told of these patterns now. One that is over is told again if it returns.
+    /// - Returns: those that they were not told of before; none where they want no alerts.
+    func markTold(_ patterns: [InsightItem], in family: FamilyID) throws(SQLiteError) -> [InsightItem] {
         guard let told = try toldPatterns(of: family) else { return [] }
         let days = Set(patterns.map(\.dayOfWeek))
         if days != told { try keep(days, of: family) }
         return patterns.filter { !told.contains($0.dayOfWeek) }
     }
 
-    /// Nil where they want to hear of none, and for a family that was never synced.
+    /// Nil where they want no alerts, and for a family that was never synced.
     private func toldPatterns(of family: FamilyID) throws(SQLiteError) -> Set<Weekday>? {
         try database.first("SELECT told_patterns FROM families WHERE id = \(family) AND told_patterns IS NOT NULL") {
             row throws(SQLiteError) in

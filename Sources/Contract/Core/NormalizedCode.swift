@@ -1,6 +1,6 @@
 /// A code as somebody types or dictates it, in the form in which codes are compared: capital letters, and digits of any
 /// script as ASCII's. Blanks, hyphens and invisible characters do not count, and full-width letters are plain ones.
-func typedCode(_ text: String) -> String {
+func normalizedCode(_ text: String) -> String {
     var code = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
         switch scalar.properties.generalCategory {

@@ -1,0 +1,26 @@
+import NagzAI
+import Postgres
+import Reactor
+
+@testable import Server
+
+extension TestServer {
+    /// Runs `body` on the loop of the test's own session, with the check of readiness that a server would have over it. The
+    /// clock is the machine's, as the database's is.
+    func withReadiness(
+        _ body: @escaping @Sendable (Server.Readiness, Telemetry, Database) async throws -> Void
+    ) async throws {
+        let (clock, random, tokens) = (clock, random, tokens)
+        clock.set(to: SystemClock().now())
+        try await database.run { database in
+            let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
+            defer { pool.stop() }
+            let services = Services(
+                database: database, clock: clock, random: random, tokens: tokens,
+                hashing: PasswordHashing(pool, cost: .testing),
+                heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            let telemetry = Telemetry(loops: 1)
+            try await body(Server.Readiness(services, telemetry), telemetry, database)
+        }
+    }
+}
