@@ -107,7 +107,8 @@ public enum AIOperations {
                 content: response.answer,
                 inputs: facts.counts + [("text_length", "\(question.text.unicodeScalars.count)")],
                 classification: response.topic.rawValue, confidence: response.confidence,
-                grounding: Grounding(persona: facts.tone, events: response.citations.count))
+                grounding: Grounding(
+                    persona: facts.tone, session: facts.session.count, events: response.citations.count))
         },
         wording: ModelWording(
             facts: { heuristics, question, snapshot, names in

@@ -52,6 +52,8 @@ public struct CoachFacts: Hashable, Sendable {
     public var streak: Int
     /// How the person likes to be spoken to.
     public var tone: PreferredTone
+    /// The last turns of the AI session that the question goes on, oldest first.
+    public var session: [SessionTurn] = []
 
     public init(
         familyID: FamilyID, userID: UserID, nags: [Nag], missCount7d: Int = 0, streak: Int = 0,

@@ -10,21 +10,29 @@ public enum CoachTopic: String, Sendable, CaseIterable {
 extension Heuristics {
     /// The most nags that an answer cites.
     static let citedNags = 20
+    /// The most nags that a further answer tells.
+    private static let furtherNags = 3
 
     /// Answers a person's own question in words from the facts about themselves: what is due, how their week went, why
     /// reminders have their tone. Whatever the words do not ask for plainly, and whatever is about somebody else, is
-    /// refused with what can be asked. The answer comes first.
+    /// refused with what can be asked. The answer comes first. A question that only asks for more goes on from the question
+    /// before, in an AI session.
     public func coachAnswer(to text: String, for snapshot: Snapshot<CoachFacts>) -> Outcome<CoachAnswer> {
         let facts = snapshot.facts
-        let found = phrasebook.coachTopics.labels(in: text)
+        let (found, further) = coachTopics(of: text, after: facts.session)
         let topic = found.contains(.unknown) ? .unknown : CoachTopic.allCases.first(where: found.contains) ?? .unknown
         let tone = tone(misses: facts.missCount7d, streak: facts.streak)
         var answer = CoachAnswer(
             familyID: facts.familyID, answer: phrasebook.coachSentence(.unknown), topic: topic,
-            confidence: topic == .unknown ? 0.3 : found.count == 1 ? 0.9 : 0.6)
+            confidence: topic == .unknown ? 0.3 : found.count == 1 && further == 0 ? 0.9 : 0.6)
         switch topic {
+        case .due where further > 0:
+            let nags = furtherNags(further, snapshot)
+            answer.answer = furtherSentences(nags, snapshot)
+            answer.citations = nags.map(\.id)
+        case .week where further > 0, .tone where further > 0: answer.answer = phrasebook.coachSentence(.noMore)
         case .due:
-            let open = facts.nags.filter { $0.status == .open }.sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }
+            let open = facts.openNags
             answer.answer = dueSentences(open, snapshot)
             answer.citations = open.prefix(Self.citedNags).map(\.id)
         case .week:
@@ -44,24 +52,57 @@ extension Heuristics {
         return Outcome(answer, Rule(topic))
     }
 
+    /// What a question is about, and how often its session has asked for more of that.
+    private func coachTopics(
+        of text: String, after session: [SessionTurn]
+    ) -> (topics: Set<CoachTopic>, further: Int) {
+        var further = 0
+        for question in [text] + session.reversed().map(\.question) {
+            // A turn without a person's words has the operation's name.
+            guard AIOperationID(rawValue: question) == nil else { break }
+            let topics = phrasebook.coachTopics.labels(in: question)
+            if !topics.isEmpty { return (topics, further) }
+            guard phrasebook.coachFollowUps.contains(words(in: question).map(\.text)) else { break }
+            further += 1
+        }
+        return ([], further)
+    }
+
     /// What is overdue, then what comes next.
     /// - Parameter open: by due time.
     private func dueSentences(_ open: [CoachFacts.Nag], _ snapshot: Snapshot<CoachFacts>) -> String {
         let (overdue, next) = (open.filter { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now })
-        func values(_ nag: CoachFacts.Nag, _ count: Int) -> [PhraseSlot: String] {
-            [.count: "\(count)", .task: phrasebook.name(of: nag.category), .when: moment(nag.dueAt, snapshot)]
-        }
         var sentences: [String] = []
         if let oldest = overdue.first {
-            sentences.append(
-                phrasebook.coachSentence(overdue.count == 1 ? .overdueOne : .overdueMany, values(oldest, overdue.count))
-            )
+            let sentence: CoachSentence = overdue.count == 1 ? .overdueOne : .overdueMany
+            sentences.append(coachSentence(sentence, oldest, count: overdue.count, snapshot))
         }
         if let next {
             let count = open.count - overdue.count
-            sentences.append(phrasebook.coachSentence(count == 1 ? .dueOne : .dueMany, values(next, count)))
+            sentences.append(coachSentence(count == 1 ? .dueOne : .dueMany, next, count: count, snapshot))
         }
         return sentences.isEmpty ? phrasebook.coachSentence(.nothingOpen) : sentences.joined(separator: " ")
+    }
+
+    /// The open nags of a further answer: those that neither `dueSentences` nor an earlier further answer has told.
+    private func furtherNags(_ further: Int, _ snapshot: Snapshot<CoachFacts>) -> [CoachFacts.Nag] {
+        let open = snapshot.facts.openNags
+        let told = [open.first { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now }].map { $0?.id }
+        return Array(
+            open.filter { !told.contains($0.id) }.dropFirst((further - 1) * Self.furtherNags).prefix(Self.furtherNags))
+    }
+
+    private func furtherSentences(_ nags: [CoachFacts.Nag], _ snapshot: Snapshot<CoachFacts>) -> String {
+        guard !nags.isEmpty else { return phrasebook.coachSentence(.noMore) }
+        return nags.map { coachSentence(.furtherOne, $0, count: 1, snapshot) }.joined(separator: " ")
+    }
+
+    private func coachSentence(
+        _ sentence: CoachSentence, _ nag: CoachFacts.Nag, count: Int, _ snapshot: Snapshot<CoachFacts>
+    ) -> String {
+        phrasebook.coachSentence(
+            sentence,
+            [.count: "\(count)", .task: phrasebook.name(of: nag.category), .when: moment(nag.dueAt, snapshot)])
     }
 
     /// A time near the present by its day's name, any other by its date.
@@ -95,6 +136,11 @@ extension Rule {
 }
 
 extension CoachFacts {
+    /// By due time.
+    fileprivate var openNags: [Nag] {
+        nags.filter { $0.status == .open }.sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }
+    }
+
     /// The facts of a digest about the person alone.
     var digestFacts: DigestFacts {
         DigestFacts(

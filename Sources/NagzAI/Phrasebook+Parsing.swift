@@ -52,6 +52,10 @@ extension Phrasebook {
             coach[sentence] = try entry.template(sentence.slots)
         case .coachTopic:
             guard coachTopics.add(entry.text, as: try entry.key(0)) else { throw PoolProblem("no word in it") }
+        case .coachFollowUp:
+            let question = words(in: entry.text).map(\.text)
+            guard !question.isEmpty else { throw PoolProblem("no word in it") }
+            coachFollowUps.insert(question)
         case .variant:
             let key = words(in: String(entry.keys[0]))
             guard let word = key.first, key.count == 1 else { throw PoolProblem("not one word before the bar") }
@@ -118,6 +122,7 @@ private struct Entry {
         case excuseSentence = "excuse_sentence"
         case coach
         case coachTopic = "coach_topic"
+        case coachFollowUp = "coach_follow_up"
         case variant, avoid
     }
 
@@ -136,7 +141,12 @@ private struct Entry {
     }
 
     /// Whether the text is shown to people.
-    var isSpoken: Bool { kind != .excuse && kind != .coachTopic && kind != .variant && kind != .avoid }
+    var isSpoken: Bool {
+        switch kind {
+        case .excuse, .coachTopic, .coachFollowUp, .variant, .avoid: false
+        case .category, .tip, .message, .reason, .digest, .excuseSentence, .coach: true
+        }
+    }
 
     /// The part of the line that must be unique in the file.
     var identity: String {
@@ -162,7 +172,7 @@ private struct Entry {
 extension Entry.Kind {
     fileprivate var keyCount: Int {
         switch self {
-        case .avoid: 0
+        case .coachFollowUp, .avoid: 0
         case .tip, .message: 2
         case .category, .reason, .digest, .excuse, .excuseSentence, .coach, .coachTopic, .variant: 1
         }
@@ -171,7 +181,7 @@ extension Entry.Kind {
     /// Whether several lines may have the same key.
     fileprivate var isPool: Bool {
         switch self {
-        case .tip, .message, .excuse, .excuseSentence, .coachTopic, .variant, .avoid: true
+        case .tip, .message, .excuse, .excuseSentence, .coachTopic, .coachFollowUp, .variant, .avoid: true
         case .category, .reason, .digest, .coach: false
         }
     }

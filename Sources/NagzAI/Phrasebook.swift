@@ -12,6 +12,8 @@ public struct Phrasebook: Sendable {
     var coach: [CoachSentence: Template<PhraseSlot>] = [:]
     /// What a question to the coach is about; `unknown` for what it asks about somebody else.
     var coachTopics = PhraseMatcher<CoachTopic>()
+    /// The words of whole questions that ask for more about the topic of the question before.
+    var coachFollowUps: Set<[String]> = []
     var avoided = PhraseMatcher<String>()
 
     /// The smallest number of texts in a pool.
@@ -125,6 +127,8 @@ enum CoachSentence: String, CaseIterable {
     case dueMany = "due_many"
     case overdueOne = "overdue_one"
     case overdueMany = "overdue_many"
+    case furtherOne = "further_one"
+    case noMore = "no_more"
     case toneFigures = "tone_figures"
     case unknown
     /// Times, in the place of `{when}`.
@@ -132,8 +136,8 @@ enum CoachSentence: String, CaseIterable {
 
     var slots: Set<PhraseSlot> {
         switch self {
-        case .nothingOpen, .unknown: []
-        case .dueOne, .overdueOne: [.task, .when]
+        case .nothingOpen, .noMore, .unknown: []
+        case .dueOne, .overdueOne, .furtherOne: [.task, .when]
         case .dueMany, .overdueMany: [.count, .task, .when]
         case .toneFigures: [.misses, .streak]
         case .today, .tomorrow, .yesterday: [.time]

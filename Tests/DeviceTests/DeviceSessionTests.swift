@@ -34,6 +34,22 @@ struct DeviceSessionTests {
         }
     }
 
+    @Test("a question to the coach goes on from the one before")
+    func followUp() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            bench.goesOn = true
+            var topics: [CoachTopic] = []
+            for text in ["What else?", "What is due?", "What else?"] {
+                topics.append(try await bench.local.askCoach(text, of: me, familyID: homeFamily).topic)
+                bench.now = bench.now + .seconds(1)
+            }
+            #expect(topics == [.unknown, .due, .due])
+            #expect(bench.executions.map { $0.execution.grounding?.session } == [0, 1, 2])
+        }
+    }
+
     @Test("without asking for it nothing is remembered")
     func plain() async throws {
         try await withFolder { folder in

@@ -32,15 +32,29 @@ struct RealRuntimeTests {
         return provider
     }
 
-    private static func anthropic(_ poller: Poller, _ model: String) throws
-        -> HTTPModelProvider
-    {
+    /// litellm as a third party, in either protocol.
+    private static func proxy(_ poller: Poller, path: String = "") throws -> (ModelHost, ModelKey) {
         let networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.1"))])
         let authority: String = try #require(variable("AUTHORITY"))
         let client = HTTPClient(poller, networks: networks, authorities: authority)
-        let url = try #require(variable("ANTHROPIC_URL").flatMap(ThirdPartyURL.init))
-        let provider = HTTPModelProvider.anthropic(
-            at: .thirdParty(client, url), model: model, key: ModelKey(try #require(variable("KEY"))))
+        let url = try #require(variable("PROXY_URL").flatMap { ThirdPartyURL($0 + path) })
+        return (.thirdParty(client, url), ModelKey(try #require(variable("KEY"))))
+    }
+
+    private static func anthropic(_ poller: Poller, _ model: String) throws -> HTTPModelProvider {
+        let (host, key) = try proxy(poller)
+        let provider = HTTPModelProvider.anthropic(at: host, model: model, key: key)
+        provider.limits = .generous
+        return provider
+    }
+
+    private static func openAI(
+        _ poller: Poller, _ model: String, _ health: ProviderHealth = ProviderHealth()
+    ) throws -> HTTPModelProvider {
+        let (host, key) = try proxy(poller, path: "/v1")
+        let provider = HTTPModelProvider.openAICompatible(
+            .ownProvider, .thirdParty, .thirdParty, at: host, model: model, key: key, schemaStyle: .none, health: health
+        )
         provider.limits = .generous
         return provider
     }
@@ -145,5 +159,40 @@ struct RealRuntimeTests {
         }
         #expect(try await text("long") == "tooLong")
         #expect(try await text("lazy") == "\(ModelFault.unavailable(.unknownModel))")
+    }
+
+    @Test("a model that refuses a temperature is asked again without one, and from then on without")
+    func temperature() async throws {
+        let (request, health) = (try Self.request(), ProviderHealth())
+        #expect(health.habits(of: "reasoning").takesTemperature)
+        // Only a refusal teaches otherwise.
+        for _ in 0..<2 {
+            let text = try await ModelHarness.onLoop {
+                await outcome(try Self.openAI($0, "reasoning", health), request)
+            }
+            #expect(text == Self.sentence)
+            #expect(!health.habits(of: "reasoning").takesTemperature)
+        }
+    }
+
+    @Test("a model whose listed name has the tag latest is the one without a tag")
+    func tagged() async throws {
+        let request = try Self.request()
+        for name in ["tagged", "tagged:latest"] {
+            let text = try await ModelHarness.onLoop { await outcome(try Self.openAI($0, name), request) }
+            #expect(text == Self.sentence, "\(name)")
+        }
+    }
+
+    @Test("a limit is honoured: the next question is not sent until the time that the service asks for has passed")
+    func limited() async throws {
+        let (request, health) = (try Self.request(), ProviderHealth())
+        func text() async throws -> String {
+            try await ModelHarness.onLoop { await outcome(try Self.openAI($0, "limited", health), request) }
+        }
+        #expect(try await text() == Self.sentence)
+        let refused = try await text()
+        #expect(refused.contains("limited"), "\(refused)")
+        #expect(health.secondsLimited(at: .now) != nil)
     }
 }

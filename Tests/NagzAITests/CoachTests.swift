@@ -4,11 +4,13 @@ import Testing
 
 @Suite("The coach's answers to a person's own question")
 struct CoachTests {
+    /// - Parameter session: the questions before.
     private static func answer(
-        _ text: String, _ nags: [CoachFacts.Nag] = [], misses: Int = 0, streak: Int = 0
+        _ text: String, _ nags: [CoachFacts.Nag] = [], misses: Int = 0, streak: Int = 0, after session: [String] = []
     ) throws -> CoachAnswer {
-        let facts = CoachFacts(
+        var facts = CoachFacts(
             familyID: familyID, userID: user(1), nags: nags, missCount7d: misses, streak: streak)
+        facts.session = session.map { SessionTurn(question: $0, answer: "An answer.", tone: .neutral) }
         return try heuristics().coachAnswer(to: text, for: Snapshot(facts)).response
     }
 
@@ -80,6 +82,42 @@ struct CoachTests {
             answer.answer
                 == "\(reason) Counted for that: \(misses) missed in the last 7 days, and a streak of \(streak).")
         #expect(answer.citations.isEmpty)
+    }
+
+    @Test("what else there is goes on from the session's question before: three nags at a time, until all are told")
+    func further() throws {
+        let nags = [
+            Self.nag(1, due: noon - .days(1)), Self.nag(2, .meds, due: noon - .hours(1)),
+            Self.nag(3, .homework, due: noon + .hours(1)), Self.nag(4, due: noon + .hours(2)),
+            Self.nag(5, due: noon + .days(1)), Self.nag(6, .meds, due: noon + .days(1)),
+        ]
+        let first = try Self.answer("What else?", nags, after: ["what is due"])
+        #expect(
+            first.answer
+                == "Then there is your medicine, due today at 11:00. Then there is your chore, due today at 14:00. "
+                + "Then there is your chore, due tomorrow at 12:00.")
+        #expect(first.citations == [2, 4, 5].map { NagID(high: 0, low: $0) })
+        #expect(first.topic == .due && first.confidence == 0.6)
+        let second = try Self.answer("and after that", nags, after: ["what is due", "what else"])
+        #expect(second.citations == [NagID(high: 0, low: 6)])
+        let last = try Self.answer("more", nags, after: ["what is due", "what else", "and after that"])
+        #expect(last.answer == "That is all there is to tell." && last.citations.isEmpty && last.topic == .due)
+        for (question, topic) in [("how did I do", CoachTopic.week), ("why this tone", .tone)] {
+            let answer = try Self.answer("tell me more", nags, after: [question])
+            #expect(answer.answer == "That is all there is to tell." && answer.topic == topic)
+        }
+    }
+
+    @Test(
+        "without a question before, or with words of its own, a follow-up is nothing that can be known",
+        arguments: [
+            ("what else", []), ("what else", ["coaching"]), ("what else", ["what is due", "select_tone"]),
+            ("what else is the capital of France", ["what is due"]), ("what else has she", ["what is due"]),
+            ("what else", ["is she late"]),
+        ])
+    func notFurther(_ text: String, _ session: [String]) throws {
+        let answer = try Self.answer(text, [Self.nag(1, due: noon)], after: session)
+        #expect(answer.topic == .unknown && answer.confidence == 0.3)
     }
 
     @Test("at most twenty nags are cited, whatever the order of the facts")

@@ -170,9 +170,10 @@ import Testing
         ]
         lines += [
             "coach nothing_open | nulo", "coach due_one | {task}", "coach due_many | {count}",
-            "coach overdue_one | {task}", "coach overdue_many | {count}", "coach tone_figures | {misses}",
+            "coach overdue_one | {task}", "coach overdue_many | {count}", "coach further_one | {task}",
+            "coach no_more | nenio", "coach tone_figures | {misses}",
             "coach unknown | ne", "coach today | {time}", "coach tomorrow | {time}", "coach yesterday | {time}",
-            "coach weekday | {day}", "coach date | {day}", "coach_topic due | kio",
+            "coach weekday | {day}", "coach date | {day}", "coach_topic due | kio", "coach_follow_up | kio alia",
         ]
         lines += [
             "digest missed_many | {count}", "excuse forgot | olvidé", "variant olvidé | forgesis", "avoid | bobo",
@@ -231,7 +232,9 @@ import Testing
     func missing(_ index: Int) {
         var lines = Self.smallest
         let removed = lines.remove(at: index)
-        let isOptional = ["excuse ", "coach_topic ", "variant ", "avoid "].contains { removed.hasPrefix($0) }
+        let isOptional = ["excuse ", "coach_topic ", "coach_follow_up ", "variant ", "avoid "].contains {
+            removed.hasPrefix($0)
+        }
         #expect(((try? load(lines)) != nil) == isOptional, "\(removed)")
     }
 

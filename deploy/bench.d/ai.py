@@ -78,7 +78,7 @@ def beside(options):
 
 
 class SlowModel(http.server.BaseHTTPRequestHandler):
-    """A gateway with OpenAI's protocol whose answers take long."""
+    """A gateway with OpenAI's protocol whose answers take long. They are the rules' own words, which are always shown."""
     protocol_version = "HTTP/1.1"
     waiting = threading.Semaphore(0)
 
@@ -96,10 +96,11 @@ class SlowModel(http.server.BaseHTTPRequestHandler):
         self.answer({"data": [{"id": "slow"}]})
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
+        reason = next(line.removeprefix("Reason: ") for line in prompt.splitlines() if line.startswith("Reason: "))
         SlowModel.waiting.release()
         time.sleep(ANSWER_SECONDS)
-        self.answer({"choices": [{"finish_reason": "stop", "message": {"content": "A calm reason for a calm tone."}}]})
+        self.answer({"choices": [{"finish_reason": "stop", "message": {"content": reason}}]})
 
 
 @contextlib.contextmanager
@@ -166,12 +167,9 @@ def history(database):
         INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, operation, route, report)
         SELECT m.family_id, m.user_id, now() - n * interval '1 second', md5('e' || n)::uuid, md5('t' || n)::uuid,
                CASE WHEN n % 1000 = 0 THEN 'digest' ELSE 'select_tone' END, 'cloud',
-               json_build_object('id', md5('e' || n)::uuid, 'provider', 'heuristic', 'model', null, 'route', 'cloud',
-                   'rule_id', 'AUTO_CLOUD', 'reason', 'by its rule', 'task_type', 'heuristic', 'privacy_level', 'auto',
-                   'intent', null, 'fallback_allowed', true, 'used_fallback', false, 'fallback_reason', 'none',
-                   'fallback_confirmed', false, 'confidence', 0.7, 'token_count', 0, 'latency_ms', 0.5,
-                   'evaluated', '[]'::json, 'applied', '[]'::json, 'warnings', '[]'::json, 'violation_reason', null,
-                   'side_effects', '[]'::json)
+               json_build_object('latency_ms', 0.5, 'stages', json_build_array(
+                   json_build_object('stage', 'created', 'at', now()), json_build_object('stage', 'routed', 'at', now()),
+                   json_build_object('stage', 'executed', 'at', now()), json_build_object('stage', 'completed', 'at', now())))
         FROM (SELECT family_id, user_id, row_number() OVER (ORDER BY user_id) - 1 AS place, count(*) OVER () AS people
               FROM memberships WHERE family_id = '{family}') m
         JOIN generate_series(1, {EXECUTIONS}) n ON n % m.people = m.place""")

@@ -62,7 +62,9 @@ public struct DraftCreate: Hashable, WireObject {
         body = try DraftBody.optional("body", of: kind, in: fields)
         recipientIDs = try DigestMessage.recipients(in: fields)
         source = try fields.defaulted("source", to: .keyboard)
-        taskType = try TaskType.read { () throws(InvalidInput) in try fields.optional("task_type") }
+        do throws(InvalidInput) { taskType = try fields.optional("task_type") } catch {
+            throw InvalidInput(error.message, field: error.field, code: .taskUnknown)
+        }
         model = try fields.optionalText("model", 1...ExecutionOptions.longestModelName)
         confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.longestToken).map { Secret($0) }
         guard !options.asksForModel || kind == .suggestedNag && body == nil else {

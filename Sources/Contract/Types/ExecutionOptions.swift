@@ -10,6 +10,8 @@ public struct ExecutionOptions: Hashable, Sendable {
     /// The token of an AI session.
     public var sessionID: Secret?
     public var taskType: TaskType?
+    /// Whether `task_type` is unknown, or missing where it has to be said. Such a question is refused, and recorded.
+    public var isTaskUnknown = false
     public var privacyLevel: PrivacyLevel?
     public var intent: QuestionIntent?
     public var model: String?
@@ -44,7 +46,7 @@ public struct ExecutionOptions: Hashable, Sendable {
         traceID = try fields.optional("trace_id")
         questionID = try fields.optional("question_id")
         sessionID = try fields.optionalText("session_id", 1...Self.longestToken).map { Secret($0) }
-        taskType = try TaskType.read { () throws(InvalidInput) in try fields.optional("task_type") }
+        do throws(InvalidInput) { taskType = try fields.optional("task_type") } catch { isTaskUnknown = true }
         privacyLevel = try fields.optional("privacy_level")
         intent = try fields.optional("intent")
         model = try fields.optionalText("model", 1...Self.longestModelName)
@@ -71,11 +73,11 @@ extension ExecutionOptions: WireParameters {
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(
             traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),
-            taskType: try TaskType.read { () throws(InvalidInput) in try parameters.optionalQuery("task_type") },
             privacyLevel: try parameters.optionalQuery("privacy_level"),
             intent: try parameters.optionalQuery("intent"), model: try Self.model(parameters),
             rule: try parameters.optionalQuery("rule_id"),
             confirmation: try parameters.optionalQuery("confirmation"))
+        do throws(InvalidInput) { taskType = try parameters.optionalQuery("task_type") } catch { isTaskUnknown = true }
     }
 
     private static func model(_ parameters: ParameterReader) throws(InvalidInput) -> String? {
@@ -95,17 +97,6 @@ extension ExecutionOptions: WireParameters {
         parameters.query("model", model)
         parameters.query("rule_id", rule)
         parameters.query("confirmation", confirmation)
-    }
-}
-
-extension TaskType {
-    /// Reads a task type, whose unknown words have an error code of their own.
-    static func read(_ value: () throws(InvalidInput) -> TaskType?) throws(InvalidInput) -> TaskType? {
-        do throws(InvalidInput) {
-            return try value()
-        } catch {
-            throw InvalidInput(error.message, field: error.field, code: .taskUnknown)
-        }
     }
 }
 

@@ -129,12 +129,11 @@ public struct CacheFacts: FactSource {
                 id: id, category: try row["category"], status: isReported ? .completed : status,
                 dueAt: try row["due_at"], closedAt: closedAt)
         }
-        return Snapshot(
-            CoachFacts(
-                familyID: familyID, userID: userID, nags: nags,
-                missCount7d: try missCount(of: userID, cachedFamily, now), streak: member.streak,
-                tone: member.preferences.tone),
-            now: now, zone: zone(cachedFamily))
+        var facts = CoachFacts(
+            familyID: familyID, userID: userID, nags: nags, missCount7d: try missCount(of: userID, cachedFamily, now),
+            streak: member.streak, tone: member.preferences.tone)
+        facts.session = session
+        return Snapshot(facts, now: now, zone: zone(cachedFamily))
     }
 
     /// The names of the family's members, as far as this device holds them.

@@ -64,7 +64,7 @@ struct DraftTraceTests {
                 ("POST", "/api/v1/ai/push-back", ["nag_id": nag, "task_type": "oracle"]),
                 ("GET", "/api/v1/ai/digest?family_id=\(scene.home.id)&task_type=oracle", nil),
             ]
-            try await server.expectOnly {
+            try await server.expectOnly(audit: Array(repeating: "ai_execution.refused", count: 4)) {
                 for (method, path, body) in asked {
                     let reply = try await server.call(
                         method, path, as: scene.home.guardian, body: body, headers: ["traceparent": Self.parent])
@@ -73,6 +73,8 @@ struct DraftTraceTests {
                     #expect(details?["error_code"] == "E-TASK-001" && details?["field"] == "task_type", "\(path)")
                     #expect(details?["trace_id"] == .string(Self.trace) && details?["recoverable"] == false)
                 }
+                let codes = try await scene.history().map(\.errorCode)
+                #expect(codes == Array(repeating: "E-TASK-001", count: 4), "a draft is no question")
                 let other = try await server.call(
                     "POST", "/api/v1/ai/select-tone", as: scene.home.guardian, body: ["nag_id": nag, "intent": "x"])
                 #expect(

@@ -117,7 +117,10 @@ struct ExecutionTests {
                         ExecutionOptions(taskType: .heuristic)), as: scene.home.guardian)
             }
             #expect(foreign.code == .notFound)
-            #expect(try await scene.history().isEmpty)
+            let record = try #require(try await scene.history().first)
+            #expect(try await scene.history().count == 1)
+            #expect(record.errorCode == "E-TASK-001" && record.operation == .operation(.selectTone))
+            #expect(record.execution.route == nil && record.execution.rule == nil)
         }
     }
 

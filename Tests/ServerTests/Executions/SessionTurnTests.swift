@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import JSON
 import NagzAI
 import SQL
 import Testing
@@ -40,6 +41,23 @@ struct SessionTurnTests {
             #expect(outside.execution.grounding?.session == 0 && outside.response.content == tips[0])
             let other = try await begin(scene)
             #expect(try await coach(scene, other).execution.grounding?.session == 0, "another session")
+        }
+    }
+
+    @Test("a question to the coach goes on from the one before, of the same person and session alone")
+    func followUp() async throws {
+        try await TestServer.run { server in
+            let scene = try await AIScene(server)
+            let sessions = (try await begin(scene), try await begin(scene))
+            func ask(_ text: String, _ session: Secret) async throws -> (topic: String?, turns: Int?) {
+                server.clock.advance(by: .seconds(1))
+                let answer = try await scene.execute(
+                    .askCoach, text: text, ExecutionOptions(sessionID: session, taskType: .heuristic))
+                return (answer.result["topic"]?.stringValue, answer.execution.grounding?.session)
+            }
+            #expect(try await ask("What is due?", sessions.0) == ("due", 0))
+            #expect(try await ask("What else?", sessions.0) == ("due", 1))
+            #expect(try await ask("What else?", sessions.1) == ("unknown", 0))
         }
     }
 

@@ -10,8 +10,10 @@ extension CoachQuestion: AboutFamily {
     /// Every member may ask about themselves.
     package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
+    package var goesOn: Bool { true }
+
     package func consult(
-        for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
+        for member: Member, _ caller: Caller, _ zone: any ZoneRules, after turns: [SessionTurn], _ queries: any Queries
     ) async throws -> (facts: Snapshot<CoachFacts>, subject: Pseudonym?) {
         let nags = try await queries.query(
             AIStatements.digestNags(
@@ -25,9 +27,10 @@ extension CoachQuestion: AboutFamily {
             AIStatements.coachFacts(of: member.userID, in: familyID, at: caller.now)
         ).one()
         let stored: StoredPreferences = try row["prefs"]
-        let facts = CoachFacts(
+        var facts = CoachFacts(
             familyID: familyID, userID: member.userID, nags: nags, missCount7d: try row["misses"],
             streak: try row["streak"], tone: stored.effective(inFamilyAt: member.timeZone).tone)
+        facts.session = turns
         return (Snapshot(facts, now: caller.now, zone: zone), member.pseudonym)
     }
 }

@@ -12,11 +12,19 @@ package protocol AboutFamily: AIQuestion {
     /// Why the member gets no answer; nil when they get one.
     func denial(of member: Member, _ caller: Caller) -> Denial?
 
+    /// Whether its answer goes on from the turns of an AI session.
+    var goesOn: Bool { get }
+
     /// The facts that a member may see, and the person they are about; nil for the whole family.
+    /// - Parameter turns: the session's, oldest first; none unless the question goes on.
     /// - Throws: 404 when the person is not a member; `PostgresError`.
     func consult(
-        for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
+        for member: Member, _ caller: Caller, _ zone: any ZoneRules, after turns: [SessionTurn], _ queries: any Queries
     ) async throws -> (facts: Facts, subject: Pseudonym?)
+}
+
+extension AboutFamily {
+    package var goesOn: Bool { false }
 }
 
 extension MemberQuestion: AboutFamily {
@@ -25,7 +33,7 @@ extension MemberQuestion: AboutFamily {
     }
 
     package func consult(
-        for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
+        for member: Member, _ caller: Caller, _ zone: any ZoneRules, after _: [SessionTurn], _ queries: any Queries
     ) async throws -> (facts: Snapshot<PatternFacts>, subject: Pseudonym?) {
         let rows = try await queries.query(
             AIStatements.misses(
@@ -49,7 +57,7 @@ extension FamilyQuestion: AboutFamily {
     package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
     package func consult(
-        for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
+        for member: Member, _ caller: Caller, _ zone: any ZoneRules, after _: [SessionTurn], _ queries: any Queries
     ) async throws -> (facts: Snapshot<DigestFacts>, subject: Pseudonym?) {
         let (facts, _) = try await consult(for: member, caller, about: nil, zone, queries)
         return (facts, facts.facts.subject == nil ? nil : member.pseudonym)

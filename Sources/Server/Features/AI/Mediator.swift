@@ -154,8 +154,12 @@ package final class Mediator {
         func consult(_ member: Member, _ settings: AISettings, _ queries: any Queries) async throws
             -> (Question.Facts, ExecutionAttempt)
         {
+            var earlier: [SessionTurn] = []
+            if question.goesOn, let session = options.sessionID {
+                earlier = try await turns.read(session, of: caller.userID, at: caller.now, queries)
+            }
             let (facts, subject) = try await question.consult(
-                for: member, caller, services.zones.zone(member.timeZone), queries)
+                for: member, caller, services.zones.zone(member.timeZone), after: earlier, queries)
             let attempt = attempt(
                 operation.id, question, options, caller, family, Requester(member, settings), subject, nil,
                 since: started)

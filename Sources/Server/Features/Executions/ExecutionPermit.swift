@@ -47,6 +47,10 @@ struct ExecutionPermit {
         func refusal(_ code: ExecutionCode, _ message: String, _ constraint: ConstraintID? = nil) -> ExecutionRefusal {
             ExecutionRefusal(code, message, policy: policy, decided: decided, constraint: constraint)
         }
+        guard !options.isTaskUnknown else {
+            let known = TaskType.allCases.map(\.rawValue).joined(separator: ", ")
+            throw refusal(.taskUnknown, "Say with task_type what is to answer: one of \(known).")
+        }
         guard question.privacyLevel != .local, !question.requiresOffline else {
             decided = DecidedRoute(rule: .privacyLocal, route: .local)
             throw refusal(.localQuestion, "This question is to stay on the device, and the server does not answer it.")

@@ -33,10 +33,8 @@ final class Executions {
     func execute(
         _ caller: Caller, _ call: Call<NoParameters, Asking<ExecutionRequest>>
     ) async throws -> ExecutionAnswer {
-        let (asked, options) = (call.body.request, call.body.options)
-        guard options.taskType != nil else {
-            throw ExecutionRefusal(.taskUnknown, "Say what is to answer: task_type.").error(trace: caller.context.trace)
-        }
+        var (asked, options) = (call.body.request, call.body.options)
+        if options.taskType == nil { options.isTaskUnknown = true }
         switch asked.operation {
         case .summarizeExcuse:
             guard let text = asked.text else { throw Self.missing("text") }
