@@ -36,7 +36,9 @@ final class ExecutionAttempt {
         self.nag = nag
         self.words = words
         self.started = started
-        stages = [StageTime(.created, at: caller.now)]
+        stages = []
+        stages.reserveCapacity(4)
+        stages.append(StageTime(.created, at: caller.now))
     }
 
     /// Whether the question may go to a model by the person's own key.

@@ -27,7 +27,8 @@ struct StoredReport {
 
     init(_ report: ExecutionReport) {
         evaluated = report.evaluated.isEmpty ? nil : Self.bytes(of: report.evaluated)
-        let bytes = JSONWriter.document { json in
+        // Enough for an ordinary answer with its stages.
+        let bytes = JSONWriter.document(reserving: 384) { json in
             json.object { json in
                 if report.provider != ProviderName.heuristic.rawValue { json.field("provider", report.provider) }
                 if let model = report.model { json.field("model", model) }
