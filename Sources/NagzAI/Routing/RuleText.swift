@@ -29,6 +29,7 @@ extension RoutingRule {
     ) -> String {
         switch self {
         case .autoCloud where taskType == .heuristic: "Auto mode: the rules were asked for"
+        case .autoCloud where taskType == .cloudModel: "A model of the person's own key was asked for"
         case .policyForceLocal where route == .cloud:
             "Policy constraint kept the question from third parties: only the server's own records may answer it"
         case .privacyLocal where level != .local: "The question was to be answered on the device"

@@ -232,6 +232,7 @@ struct AskedModelTests {
                 try await scene.ai.summarize("the bus was late", ModelScene.ownKey, as: guardian).execution)
             let asked = try #require(report.asked)
             #expect(asked.provider == .ownProvider && asked.reach == .thirdParty && report.provider == "byo")
+            #expect(report.rule == .autoCloud && report.reason == "A model of the person's own key was asked for")
             server.clock.advance(by: .seconds(1))
             let query = ExecutionDeletionQuery(familyID: scene.ai.home.id, before: server.clock.now())
             #expect(try await server.call(API.deleteExecutions, query, as: guardian).deleted == 1)
