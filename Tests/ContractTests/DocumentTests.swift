@@ -82,6 +82,7 @@ struct DocumentTests {
         }
         #expect(document.check(try JSONValue(parsing: sample.body), against: schema) == [])
         #expect(try sample.bodyAgain() == sample.body)
+        #expect(try sample.unknownNames().isEmpty)
     }
 
     @Test("answers have exactly the described members, and read back", arguments: Sample.all)

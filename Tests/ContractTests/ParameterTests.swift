@@ -60,6 +60,46 @@ struct ParameterTests {
         #expect(query == NagListQuery())
     }
 
+    @Test(
+        "the known name that is most like an unknown one",
+        arguments: [
+            ("dryrun", "dry_run"), ("Dry-Run", "dry_run"), ("familyId", "family_id"), ("stat", "state"),
+            ("recipent_id", "recipient_id"), ("mood", nil), ("", nil), ("x", nil),
+            (String(repeating: "state", count: 20), nil),
+        ] as [(String, String?)])
+    func nearest(_ name: String, _ expected: String?) throws {
+        let names = KnownNames()
+        let reader = ParameterReader(query: [(name, "1")], names: names)
+        for known in ["dry_run", "family_id", "state", "recipient_id"] {
+            let _: String? = try reader.optionalQuery(known)
+        }
+        #expect(names.unknown.map(\.name) == [name] && names.unknown.first?.nearest == expected)
+    }
+
+    @Test("what is told of an unknown name is short and encoded")
+    func told() throws {
+        let names = KnownNames()
+        _ = try API.listNags.parameters(
+            ParameterReader(query: [("a\r\nb: c", "1"), (String(repeating: "é", count: 500), "1")], names: names))
+        #expect(names.unknown.map(\.told.utf8.count) == [15, 64])
+        #expect(names.unknown.first?.told == "a%0D%0Ab%3A%20c")
+    }
+
+    @Test("a parameter with two names may have either, or both with one value")
+    func aliases() throws {
+        for given in [[("state", "open")], [("status", "open")], [("state", "open"), ("status", "open")]] {
+            let query = ParameterReader(query: given.map { (name: $0.0, value: $0.1) })
+            #expect(try API.listNags.parameters(query).status == .open)
+        }
+        let error = #expect(throws: APIError.self) {
+            try API.listNags.parameters(reader(("state", "open"), ("status", "missed")))
+        }
+        #expect(error?.status == 422 && error?.field == "status")
+        let report = try API.getFamilyMetrics.parameters(
+            reader(("family_id", id), ("since", "2026-03-01T00:00:00Z"), ("until", "2026-03-02T00:00:00Z")))
+        #expect(report.fromDate != nil && report.toDate != nil)
+    }
+
     @Test("a parameter that matters is given once")
     func repeated() throws {
         let query = reader(("family_id", id), ("family_id", id))

@@ -235,12 +235,13 @@ struct TelemetryTests {
             let origin = ["Origin": "http://localhost:5173"]
             let reply = try await server.call("GET", "/api/v1/audit/events", headers: origin)
             let exposed =
-                "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location, x-trace-id"
+                "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location, x-trace-id, "
+                + "ignored-parameters"
             #expect(reply.header("access-control-expose-headers") == exposed)
             let preflight = try await server.call(
                 "OPTIONS", "/api/v1/audit/events",
                 headers: origin.merging(["Access-Control-Request-Method": "GET"]) { $1 })
-            let allowed = "authorization, content-type, idempotency-key, if-match, traceparent, x-request-id"
+            let allowed = "authorization, content-type, idempotency-key, if-match, prefer, traceparent, x-request-id"
             #expect(preflight.status == 204 && preflight.header("access-control-allow-headers") == allowed)
         }
     }

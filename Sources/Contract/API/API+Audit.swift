@@ -78,8 +78,8 @@ public struct AuditQuery: WireParameters, Hashable {
         resourceID = try parameters.optionalQuery("resource_id")
         traceID = try parameters.optionalQuery("trace_id")
         q = try parameters.optionalQuery("q")
-        from = try parameters.optionalQuery("from")
-        to = try parameters.optionalQuery("to")
+        from = try parameters.optionalQuery("from", or: "from_date", "since")
+        to = try parameters.optionalQuery("to", or: "to_date", "until")
         cursor = try parameters.optionalQuery("cursor")
         limit = try parameters.limit(default: Self.defaultLimit)
     }

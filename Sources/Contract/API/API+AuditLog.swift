@@ -164,8 +164,8 @@ public struct AuditActivityQuery: WireParameters, Hashable {
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.optionalQuery("family_id")
-        from = try parameters.optionalQuery("from")
-        to = try parameters.optionalQuery("to")
+        from = try parameters.optionalQuery("from", or: "from_date", "since")
+        to = try parameters.optionalQuery("to", or: "to_date", "until")
         timeZone = try parameters.optionalQuery("time_zone")
     }
 

@@ -73,7 +73,7 @@ public struct DraftListQuery: WireParameters, Hashable {
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.query("family_id")
-        state = try parameters.optionalQuery("state")
+        state = try parameters.optionalQuery("state", or: "status")
         page = try PageRequest(parameters)
     }
 

@@ -104,8 +104,8 @@ public struct ExecutionFilter: WireParameters, Hashable {
         operation = try parameters.optionalQuery("operation")
         route = try parameters.optionalQuery("route")
         result = try parameters.optionalQuery("result")
-        since = try parameters.optionalQuery("since")
-        until = try parameters.optionalQuery("until")
+        since = try parameters.optionalQuery("since", or: "from", "from_date")
+        until = try parameters.optionalQuery("until", or: "to", "to_date")
     }
 
     public func write(to parameters: inout ParameterWriter) {

@@ -117,7 +117,7 @@ public struct NagListQuery: WireParameters, Hashable {
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.optionalQuery("family_id")
         connectionID = try parameters.optionalQuery("connection_id")
-        status = try parameters.optionalQuery("state")
+        status = try parameters.optionalQuery("state", or: "status")
         excludeDismissed = try parameters.optionalQuery("exclude_dismissed") ?? false
         page = try PageRequest(parameters)
     }

@@ -30,8 +30,8 @@ public struct FamilyMetricsQuery: WireParameters, Hashable {
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.query("family_id")
-        fromDate = try parameters.optionalQuery("from_date")
-        toDate = try parameters.optionalQuery("to_date")
+        fromDate = try parameters.optionalQuery("from_date", or: "from", "since")
+        toDate = try parameters.optionalQuery("to_date", or: "to", "until")
     }
 
     public func write(to parameters: inout ParameterWriter) {

@@ -47,7 +47,13 @@ public struct PlainText: WireContent, Hashable {
 }
 
 extension WireContent where Self: WireReadable {
-    public init(content bytes: Span<UInt8>) throws(APIError) {
+    public init(content bytes: Span<UInt8>) throws(APIError) { self = try Self(document: bytes) }
+
+    /// Reads a JSON document.
+    init(document bytes: Span<UInt8>) throws(APIError) {
+        guard !bytes.isEmpty else {
+            throw APIError(.malformedRequest, "The body is empty. Send a JSON document.")
+        }
         let json: JSONValue
         do {
             json = try JSONValue(parsing: bytes)

@@ -11,16 +11,19 @@ public struct NoParameters: WireParameters, Hashable {
     public func write(to _: inout ParameterWriter) {}
 }
 
-/// The parameters of one request by name, percent-decoded. Unknown parameters are ignored.
+/// The parameters of one request by name, percent-decoded.
 public struct ParameterReader: Sendable {
     public typealias Pair = (name: String, value: String)
 
     private let path: [Pair]
     private let query: [Pair]
+    private let names: (known: KnownNames, part: Int)?
 
-    public init(path: [Pair] = [], query: [Pair] = []) {
+    /// - Parameter names: is told which names are asked for.
+    public init(path: [Pair] = [], query: [Pair] = [], names: KnownNames? = nil) {
         self.path = path
         self.query = query
+        self.names = names.map { ($0, $0.add(query.map(\.name))) }
     }
 
     public func path<Value: WireText>(_ name: String, as _: Value.Type = Value.self) throws(InvalidInput) -> Value {
@@ -40,6 +43,21 @@ public struct ParameterReader: Sendable {
     ) throws(InvalidInput) -> Value? {
         guard let pair = try single(name) else { return nil }
         return try read(pair)
+    }
+
+    /// A parameter that has several names.
+    public func optionalQuery<Value: WireText & Equatable>(
+        _ name: String, or others: String..., as _: Value.Type = Value.self
+    ) throws(InvalidInput) -> Value? {
+        var value: Value? = try optionalQuery(name)
+        for other in others {
+            guard let same: Value = try optionalQuery(other) else { continue }
+            guard value == nil || value == same else {
+                throw InvalidInput("is another name of \(name), which has another value", field: other)
+            }
+            value = same
+        }
+        return value
     }
 
     /// ASCII digits after an optional minus sign. A number out of 64 bits is clamped, because every caller bounds or
@@ -66,6 +84,7 @@ public struct ParameterReader: Sendable {
 
     /// The only value of a name. A repeated name is refused, because implementations differ in which value they use.
     private func single(_ name: String) throws(InvalidInput) -> Pair? {
+        if let names { names.known.note(name, in: names.part) }
         let matches = query.filter { $0.name == name }
         guard matches.count <= 1 else { throw InvalidInput("is given more than once", field: name) }
         return matches.first

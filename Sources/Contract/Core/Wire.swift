@@ -76,34 +76,50 @@ extension Patch: Hashable where Value: Hashable {}
 /// field.
 public struct FieldReader: Sendable {
     private let object: JSONObject
+    private let names: (known: KnownNames, part: Int)?
 
-    public init(_ object: JSONObject) { self.object = object }
+    public init(_ object: JSONObject) {
+        self.object = object
+        names = KnownNames.ofBody.map { ($0, $0.add(object.members.map(\.key))) }
+    }
+
+    private func value(_ name: String) -> JSONValue? {
+        if let names { names.known.note(name, in: names.part) }
+        return object[name]
+    }
 
     public func required<Value: WireReadable>(
         _ name: String, as _: Value.Type = Value.self
     ) throws(InvalidInput) -> Value {
-        guard let json = object[name] else { throw InvalidInput("is required", field: name) }
+        guard let json = value(name) else { throw InvalidInput("is required", field: name) }
         return try read(json, name)
     }
 
     public func optional<Value: WireReadable>(
         _ name: String, as _: Value.Type = Value.self
     ) throws(InvalidInput) -> Value? {
-        guard let json = object[name], json != .null else { return nil }
+        guard let json = value(name), json != .null else { return nil }
         return try read(json, name)
     }
 
     /// A field that may be absent but not null.
     public func defaulted<Value: WireReadable>(_ name: String, to fallback: Value) throws(InvalidInput) -> Value {
-        guard let json = object[name] else { return fallback }
+        guard let json = value(name) else { return fallback }
         return try read(json, name)
     }
 
     public func patch<Value: WireReadable>(
         _ name: String, as _: Value.Type = Value.self
     ) throws(InvalidInput) -> Patch<Value> {
-        guard let json = object[name] else { return .absent }
+        guard let json = value(name) else { return .absent }
         return json == .null ? .null : .value(try read(json, name))
+    }
+
+    /// Refuses fields that people may take for ones of this object.
+    public func refuse(_ names: [String], _ message: String) throws(InvalidInput) {
+        for name in names where object[name].map({ $0 != .null }) ?? false {
+            throw InvalidInput(message, field: name)
+        }
     }
 
     private func read<Value: WireReadable>(_ json: JSONValue, _ name: String) throws(InvalidInput) -> Value {

@@ -27,6 +27,11 @@ public struct AccountCreate: Hashable, WireObject {
             json.fieldIfPresent("date_of_birth", dateOfBirth)
         }
     }
+
+    /// No body is one without fields.
+    public init(content bytes: Span<UInt8>) throws(APIError) {
+        if bytes.isEmpty { self.init() } else { try self.init(document: bytes) }
+    }
 }
 
 /// Everything that belongs to an account, as lists of objects.

@@ -102,6 +102,9 @@ public struct NagUpdate: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
+        try fields.refuse(
+            ["recipient_id", "recurrence", "strategy_template", "family_id", "connection_id"],
+            "cannot be changed; withdraw the nag and create another")
         dueAt = try fields.optional("due_at")
         scope = try fields.optional("scope") ?? .this
         category = try fields.optional("category")

@@ -93,7 +93,7 @@ public final class HTTPTransport: Transport {
     }
 
     private func httpRequest(for request: TransportRequest) throws(TransportError) -> HTTPClientRequest {
-        var headers = [(name: "Accept", value: "application/json")]
+        var headers = [(name: "Accept", value: "application/json"), (name: "Prefer", value: "handling=strict")]
         if let token = request.token?.wireText {
             // Whatever the session's file contains, it cannot add a header field.
             guard token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .garbled }

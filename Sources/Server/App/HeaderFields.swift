@@ -10,15 +10,18 @@ enum HeaderFields {
         limit: "x-ratelimit-limit", remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset"
     )
 
+    /// The unknown parameters of a read.
+    static let ignoredParameters = "ignored-parameters"
+
     static func cors(origins: [String]) -> CORSPolicy {
         CORSPolicy(
             origins: Set(origins),
             allowedHeaders: [
-                "authorization", "content-type", "idempotency-key", "if-match", "traceparent", "x-request-id",
+                "authorization", "content-type", "idempotency-key", "if-match", "prefer", "traceparent", "x-request-id",
             ],
             exposedHeaders: [
                 "x-request-id", rateLimit.limit, rateLimit.remaining, rateLimit.reset, "retry-after", "etag",
-                "location", traceID,
+                "location", traceID, ignoredParameters,
             ])
     }
 }

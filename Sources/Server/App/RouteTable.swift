@@ -15,6 +15,7 @@ final class RouteTable {
     private let services: Services
     private let limiter: RateLimiter
     private let log: Log
+    private let names = NameCheck()
 
     init(services: Services, limiter: RateLimiter, log: Log) {
         self.services = services
@@ -30,7 +31,7 @@ final class RouteTable {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .network(context.remote), context, &fields)
-            return try await handler(call(endpoint, request, context)).content
+            return try await handler(call(endpoint, request, context, &fields)).content
         }
     }
 
@@ -43,7 +44,7 @@ final class RouteTable {
         add(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .network(context.remote), context, &fields)
             let caller = try? services.verifiedTokens.caller(try Self.bearerToken(request), context)
-            return try await handler(caller, call(endpoint, request, context)).content
+            return try await handler(caller, call(endpoint, request, context, &fields)).content
         }
     }
 
@@ -98,7 +99,7 @@ final class RouteTable {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         addResponding(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .network(context.remote), context, &fields)
-            return try await handler(call(endpoint, request, context))
+            return try await handler(call(endpoint, request, context, &fields))
         }
     }
 
@@ -146,7 +147,8 @@ final class RouteTable {
     }
 
     private func call<Parameters, Body, Answer>(
-        _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
+        _ fields: inout [HeaderField]
     ) throws -> Call<Parameters, Body> {
         var path: [ParameterReader.Pair] = []
         for parameter in request.route?.parameters ?? [] {
@@ -154,8 +156,8 @@ final class RouteTable {
         }
         var query: [ParameterReader.Pair] = []
         for pair in request.query { query.append((pair.name, pair.value)) }
-        let parameters = try endpoint.parameters(ParameterReader(path: path, query: query))
-        return Call(parameters, try endpoint.body(request.body.span), context)
+        let (parameters, body) = try names.read(endpoint, request, path: path, query: query, &fields)
+        return Call(parameters, body, context)
     }
 
     /// The handler's answer to the signed-in caller.
@@ -168,7 +170,7 @@ final class RouteTable {
         if isTraced { fields.append(HeaderField(HeaderFields.traceID, context.trace.description)) }
         do {
             let call: Call<Parameters, Body>
-            do { call = try self.call(endpoint, request, context) } catch  where isTraced {
+            do { call = try self.call(endpoint, request, context, &fields) } catch  where isTraced {
                 guard let trace = endpoint.namedTrace(in: request) else { throw error }
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
                 caller = caller.traced(by: trace)

@@ -57,7 +57,9 @@ function asCurl({method, url, headers, body}) {
 
 async function answer(request) {
     const started = performance.now();
-    const response = await fetch(request.url, {method: request.method, headers: request.headers, body: request.body, cache: "no-store"});
+    // A mistyped member is refused instead of ignored.
+    const headers = {...request.headers, Prefer: "handling=strict"};
+    const response = await fetch(request.url, {method: request.method, headers, body: request.body, cache: "no-store"});
     const text = await response.text();
     let shown = text;
     try { shown = JSON.stringify(JSON.parse(text), null, 4); } catch { /* no JSON: shown as it is */ }

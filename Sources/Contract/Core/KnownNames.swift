@@ -1,0 +1,99 @@
+import Synchronization
+
+/// The names that the readers of one request have asked for. Whatever else its client has sent is unknown.
+public final class KnownNames: Sendable {
+    /// What the readers of a body tell the names that they ask for; nil where nobody wants to know. Bodies are read without
+    /// suspension, so it reaches the readers of nested objects.
+    @TaskLocal static var ofBody: KnownNames?
+
+    /// A name that nobody has asked for.
+    public struct Unknown: Hashable, Sendable {
+        public let name: String
+        /// The known one that is most like it; nil if none is.
+        public let nearest: String?
+    }
+
+    /// The query, or an object of the body.
+    private struct Part {
+        let sent: [String]
+        var known: Set<String> = []
+    }
+
+    private let parts = Mutex<[Part]>([])
+
+    public init() {}
+
+    /// Adds a query or an object, and answers its number.
+    func add(_ sent: [String]) -> Int {
+        parts.withLock { parts in
+            parts.append(Part(sent: sent))
+            return parts.count - 1
+        }
+    }
+
+    func note(_ name: String, in part: Int) {
+        parts.withLock { parts in _ = parts[part].known.insert(name) }
+    }
+
+    /// Reads a body whose readers tell their names here.
+    public func ofBody<Body>(_ read: () throws(APIError) -> Body) throws(APIError) -> Body {
+        try Self.$ofBody.withValue(self) { () -> Result<Body, APIError> in
+            do throws(APIError) { return .success(try read()) } catch { return .failure(error) }
+        }.get()
+    }
+
+    /// The names that were asked for.
+    public var known: Set<String> {
+        parts.withLock { parts in parts.reduce(into: []) { $0.formUnion($1.known) } }
+    }
+
+    /// In the order in which they were sent.
+    public var unknown: [Unknown] {
+        parts.withLock { parts in
+            parts.flatMap { part in
+                part.sent.filter { !part.known.contains($0) }
+                    .map { Unknown(name: $0, nearest: Self.nearest(to: $0, of: part.known)) }
+            }
+        }
+    }
+
+    /// The first of the names that are equal but for a third of their letters, dashes and case; nil for a long name, which
+    /// is no mistyped one.
+    static func nearest(to name: String, of known: Set<String>) -> String? {
+        guard name.utf8.count <= 64 else { return nil }
+        func plain(_ text: String) -> [UInt8] {
+            text.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+        }
+        let wanted = plain(name)
+        let distances = known.sorted().map { (name: $0, distance: distance(wanted, plain($0))) }
+        guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance * 3 <= max(wanted.count, 3)
+        else { return nil }
+        return best.name
+    }
+
+    /// How many bytes have to be added, removed or replaced (Levenshtein).
+    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+        var row = Array(0...other.count)
+        for (line, byte) in one.enumerated() {
+            var diagonal = row[0]
+            row[0] = line + 1
+            for (column, second) in other.enumerated() {
+                let replaced = diagonal + (byte == second ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
+            }
+        }
+        return row[other.count]
+    }
+}
+
+extension KnownNames.Unknown {
+    /// The name as it can be told: encoded, and not longer than names are.
+    public var told: String { String(percentEncoded(String(name.unicodeScalars.prefix(64))).prefix(64)) }
+
+    /// 422, with the name that was probably meant.
+    public var refusal: APIError {
+        let hint = nearest.map { " Did you mean \($0)?" } ?? ""
+        return APIError(.validationFailed, "\(told) is unknown here.\(hint)", field: told)
+    }
+}

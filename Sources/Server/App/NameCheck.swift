@@ -1,0 +1,43 @@
+import Contract
+import HTTP
+
+/// Reads parameters and body of requests, and decides on the names in them that their operation does not know. Reads ignore
+/// unknown parameters and name them, writes refuse them, and bodies may have other members; with `Prefer: handling=strict`
+/// (RFC 7240) all are refused.
+final class NameCheck {
+    /// The parameters that operations have asked for, by the operation's id.
+    private var parameters: [String: Set<String>] = [:]
+
+    func read<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, path: [ParameterReader.Pair],
+        query: [ParameterReader.Pair], _ fields: inout [HeaderField]
+    ) throws(APIError) -> (Parameters, Body) {
+        let (operation, isStrict) = (endpoint.operation, Self.isStrict(request))
+        let asked = parameters[operation.id] ?? []
+        if !isStrict, query.allSatisfy({ asked.contains($0.name) }) {
+            return try (
+                endpoint.parameters(ParameterReader(path: path, query: query)), endpoint.body(request.body.span)
+            )
+        }
+        let names = KnownNames()
+        let read = try endpoint.parameters(ParameterReader(path: path, query: query, names: names))
+        parameters[operation.id] = asked.union(names.known)
+        if let first = names.unknown.first {
+            guard operation.method == .get, !isStrict else { throw first.refusal }
+            let told = names.unknown.prefix(10).map(\.told).joined(separator: ", ")
+            fields.insert(HeaderField(HeaderFields.ignoredParameters, told), at: 0)
+        }
+        guard isStrict else { return try (read, endpoint.body(request.body.span)) }
+        let members = KnownNames()
+        let body = try members.ofBody { () throws(APIError) in try endpoint.body(request.body.span) }
+        if let first = members.unknown.first { throw first.refusal }
+        return (read, body)
+    }
+
+    private static func isStrict(_ request: Request) -> Bool {
+        guard let preferences = request.headers["prefer"] else { return false }
+        return preferences.lowercased().split { $0 == "," || $0 == ";" }.contains { preference in
+            preference.filter { $0 != " " && $0 != "\"" } == "handling=strict"
+        }
+    }
+}
