@@ -82,6 +82,16 @@ public enum DevicePlatform: String, Sendable, CaseIterable { case ios, ipados, m
 /// The channels on which a person wants to be notified.
 public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, both }
 
+/// How often a person is notified of their nags.
+public enum NotificationFrequency: String, Sendable, CaseIterable {
+    /// Of each phase, and again and again while a nag is overdue.
+    case always
+    /// Of each phase, once.
+    case oncePerPhase = "once_per_phase"
+    /// Once a day of what is due and overdue, and at once of what cannot wait.
+    case dailyDigest = "daily_digest"
+}
+
 /// The state of a connection between adults of two families.
 public enum ConnectionStatus: String, Sendable, CaseIterable { case pending, active, declined, revoked }
 

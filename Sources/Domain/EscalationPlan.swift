@@ -32,6 +32,12 @@ public struct EscalationPlan: Hashable, Sendable {
         (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
     }
 
+    /// How soon a step replaces a notification of the same nag that is not sent yet: five seconds, and less where the
+    /// reminders follow each other faster.
+    public var replacementLead: Timestamp.Span {
+        min(.seconds(5), Timestamp.Span(microseconds: reminderInterval.microseconds / 180))
+    }
+
     /// The offset from the base of the step that follows the phase.
     public func offset(after phase: EscalationPhase) -> Timestamp.Span {
         switch phase {

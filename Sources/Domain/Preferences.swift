@@ -6,7 +6,9 @@ public struct Preferences: Hashable, Sendable {
     public var quietWindow = QuietHours.standard
     /// The name of a zone in the IANA time zone database.
     public var timeZone = Preferences.standardTimeZone
-    public var notificationFrequency = "always"
+    public var notificationFrequency = NotificationFrequency.always
+    /// When the daily digest comes.
+    public var digestAt = TimeOfDay.sixInTheEvening
     public var deliveryChannel = PreferredChannel.push
     /// No notifications before then.
     public var muteUntil: Timestamp?
@@ -56,6 +58,7 @@ public struct Preferences: Hashable, Sendable {
             start: layer.quietHoursStart ?? quietWindow.start, end: layer.quietHoursEnd ?? quietWindow.end)
         timeZone = layer.timeZone ?? timeZone
         notificationFrequency = layer.notificationFrequency ?? notificationFrequency
+        digestAt = layer.digestAt ?? digestAt
         deliveryChannel = layer.deliveryChannel ?? deliveryChannel
         muteUntil = layer.muteUntil ?? muteUntil
         aiServerEnabled = layer.aiServerEnabled ?? aiServerEnabled
@@ -71,6 +74,30 @@ public struct Preferences: Hashable, Sendable {
         aiTokenThreshold = layer.aiTokenThreshold ?? aiTokenThreshold
         aiLogRetentionDays = layer.aiLogRetentionDays ?? aiLogRetentionDays
         aiLogsErrorsOnly = layer.aiLogsErrorsOnly ?? aiLogsErrorsOnly
+    }
+}
+
+extension Preferences {
+    /// The channels of the person's notifications: text messages only with the consent to them, and push for whoever does
+    /// not prefer those alone.
+    public func channels(mayText: Bool) -> [DeliveryChannel] {
+        DeliveryChannel.allCases.filter { channel in
+            switch channel {
+            case .push: deliveryChannel != .sms || !mayText
+            case .sms: deliveryChannel != .push && mayText
+            }
+        }
+    }
+
+    /// Whether the notification of a phase waits for the daily digest. One about medicine never does, nor that of the last
+    /// phase.
+    public func isHeldForDigest(_ phase: EscalationPhase, of category: NagCategory?) -> Bool {
+        notificationFrequency == .dailyDigest && category != .meds && phase != .guardianReview
+    }
+
+    /// Whether the person is reminded again and again of a nag in that phase.
+    public func isReminded(in phase: EscalationPhase, of category: NagCategory?) -> Bool {
+        notificationFrequency != .oncePerPhase && !isHeldForDigest(phase, of: category)
     }
 }
 
@@ -94,7 +121,8 @@ public struct PreferenceOverrides: Hashable, Sendable {
     public var quietHoursStart: TimeOfDay?
     public var quietHoursEnd: TimeOfDay?
     public var timeZone: String?
-    public var notificationFrequency: String?
+    public var notificationFrequency: NotificationFrequency?
+    public var digestAt: TimeOfDay?
     public var deliveryChannel: PreferredChannel?
     public var muteUntil: Timestamp?
     public var aiServerEnabled: Bool?
@@ -126,7 +154,8 @@ public struct PreferenceOverrides: Hashable, Sendable {
         quietHoursStart = text(.quietHoursStart).flatMap { TimeOfDay($0) }
         quietHoursEnd = text(.quietHoursEnd).flatMap { TimeOfDay($0) }
         timeZone = text(.timeZone)
-        notificationFrequency = text(.notificationFrequency)
+        notificationFrequency = text(.notificationFrequency).flatMap(NotificationFrequency.init)
+        digestAt = text(.digestAt).flatMap { TimeOfDay($0) }
         deliveryChannel = text(.deliveryChannel).flatMap(PreferredChannel.init)
         muteUntil = text(.muteUntil).flatMap { Timestamp(rfc3339: $0) }
         aiServerEnabled = flag(.aiServerEnabled)
@@ -153,6 +182,7 @@ public enum PreferenceKey: String, Sendable, CaseIterable {
     case quietHoursEnd = "quiet_hours_end"
     case timeZone = "timezone"
     case notificationFrequency = "notification_frequency"
+    case digestAt = "digest_at"
     case deliveryChannel = "delivery_channel"
     case muteUntil = "mute_until"
     case aiServerEnabled = "ai_server_enabled"

@@ -57,6 +57,7 @@ public struct QuietHours: Hashable, Sendable {
 
 extension TimeOfDay {
     static let sevenInTheMorning = TimeOfDay(secondsSinceMidnight: 7 * 3_600) ?? .midnight
+    static let sixInTheEvening = TimeOfDay(secondsSinceMidnight: 18 * 3_600) ?? .midnight
     static let tenInTheEvening = TimeOfDay(secondsSinceMidnight: 22 * 3_600) ?? .midnight
 
     /// Seconds from one wall-clock time to the next occurrence of another; 0 if they are equal.

@@ -148,7 +148,7 @@ enum DemoHistory {
                 ])
             try await stage.prefer(
                 people.walter, at: now,
-                ["gamification_enabled": true, "timezone": "America/Chicago", "notification_frequency": "daily"])
+                ["gamification_enabled": true, "timezone": "America/Chicago", "notification_frequency": "daily_digest"])
             try await stage.prefer(
                 people.maya, at: now, ["gamification_enabled": true, "tone": "playful", "theme": "dark"])
             try await stage.prefer(

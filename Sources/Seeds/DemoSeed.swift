@@ -64,6 +64,7 @@ public enum DemoSeed {
         DemoRecentDays.plan(on: stage)
         stage.at(stage.end) { now in
             for person in stage.people.members { try await stage.signOut(person, at: now) }
+            try await stage.services.endDemoDeliveries(in: stage.family)
             // Whoever reads the audit log learns that these days were a demo's.
             try await stage.services.recordDemo(days: days, in: stage.family, stage.context(now))
         }

@@ -28,7 +28,10 @@ struct TableTests {
         "daily_counts": Ownership(writers: ["Ledger"]),
         "refusal_counts": Ownership(writers: ["Ledger"]),
         "families": Ownership(
-            writers: ["Families"], readers: ["Access", "AI", "Audit", "Deliveries", "Metrics", "Nags", "Server/Audit"]),
+            writers: ["Families"],
+            readers: [
+                "Access", "AI", "Audit", "Deliveries", "Metrics", "Nags", "Preferences", "Server/Audit",
+            ]),
         // The row is born with its family; nobody but the ledger moves it, and the sequencer notes that it is done with it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families", "Server/Audit"],

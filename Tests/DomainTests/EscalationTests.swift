@@ -69,6 +69,16 @@ import Testing
         #expect((made != nil) == isValid)
     }
 
+    @Test("a step replaces a notification within five seconds, and sooner where the reminders follow each other faster")
+    func replacementLead() throws {
+        #expect(EscalationPlan.standard.replacementLead == .seconds(5))
+        let quick = try #require(
+            EscalationPlan(
+                dueSoon: .seconds(-2), overdueSoft: .seconds(0), overduePushBack: .seconds(2),
+                guardianReview: .seconds(4), missed: .seconds(6), reminderInterval: .seconds(9)))
+        #expect(quick.replacementLead == .milliseconds(50))
+    }
+
     @Test func aStepFollowsTheOneTakenWhateverTimeItIs() {
         #expect(plain.step(after: .phase(.initial)) == plain.steps[1])
         #expect(plain.step(after: .phase(.guardianReview))?.stage == .missed)

@@ -10,7 +10,7 @@ import Testing
         #expect(preferences.quietWindow.start.description == "22:00:00")
         #expect(preferences.quietWindow.end.description == "07:00:00")
         #expect(preferences.timeZone == "America/New_York")
-        #expect(preferences.notificationFrequency == "always")
+        #expect(preferences.notificationFrequency == .always)
         #expect(preferences.deliveryChannel == .push)
         #expect(preferences.aiServerEnabled && preferences.aiOnDeviceEnabled)
         #expect(preferences.pushBackMode == .bounded)
@@ -39,7 +39,8 @@ import Testing
         let document: [String: PreferenceValue] = [
             "gamification_enabled": .flag(true), "quiet_hours_enabled": .flag(true),
             "quiet_hours_start": .text("21:15"), "quiet_hours_end": .text("06:00:30"), "timezone": .text("Asia/Tokyo"),
-            "notification_frequency": .text("daily"), "delivery_channel": .text("both"),
+            "notification_frequency": .text("daily_digest"), "digest_at": .text("07:30"),
+            "delivery_channel": .text("both"),
             "mute_until": .text("1970-01-02T00:00:00Z"),
             "ai_server_enabled": .flag(false), "ai_on_device_enabled": .flag(false), "pushback_mode": .text("off"),
             "use_commit_time_for_escalation": .flag(true), "notify_sent_overdue": .flag(true),
@@ -55,7 +56,8 @@ import Testing
         expected.quietHoursEnabled = true
         expected.quietWindow = QuietHours(start: clock("21:15"), end: clock("06:00:30"))
         expected.timeZone = "Asia/Tokyo"
-        expected.notificationFrequency = "daily"
+        expected.notificationFrequency = .dailyDigest
+        expected.digestAt = TimeOfDay("07:30") ?? .midnight
         expected.deliveryChannel = .both
         expected.muteUntil = Timestamp(seconds: 86_400)
         expected.aiServerEnabled = false

@@ -61,6 +61,11 @@ package enum FeatureTransaction {
 }
 
 extension Services {
+    /// Ends a demo's notifications as sent: nobody sent them, and the story has gone on since.
+    package func endDemoDeliveries(in family: FamilyID) async throws {
+        _ = try await database.query(DeliveryStatements.endDemo(in: family, at: clock.now()))
+    }
+
     /// Records in the audit log that all entries of a family so far are a demo's.
     package func recordDemo(days: Int, in family: FamilyID, _ context: CallContext) async throws {
         let act = Act(

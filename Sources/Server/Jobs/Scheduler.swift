@@ -4,7 +4,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// Takes the steps of escalation that are due, and continues series with them, about twice a second.
+/// Takes the steps of escalation that are due, continues series with them, and makes daily digests, about twice a second.
 ///
 /// Every server runs one; the holder of an advisory lock works. When it dies its session ends and another gets the
 /// lock. The lock only saves work: each step is an act of its own that is taken once, whoever takes it
@@ -23,6 +23,7 @@ final class Scheduler: PeriodicJob {
     private static let workers = 16
 
     private let nags: Nags
+    private let digests: DailyDigests
     private let database: Database
     private let clock: any WallClock
     private let plan: EscalationPlan
@@ -40,6 +41,7 @@ final class Scheduler: PeriodicJob {
         _ services: Services, status: SchedulerStatus, log: Log, reach: @escaping (Point) throws -> Void = { _ in }
     ) {
         nags = Nags(services, Gamification(services))
+        digests = DailyDigests(services)
         (database, clock, plan) = (services.database, services.clock, services.escalationPlan)
         (self.status, self.log, self.reach) = (status, log, reach)
     }
@@ -76,11 +78,12 @@ final class Scheduler: PeriodicJob {
         try reach(.turnTaken)
         _ = try await transaction.query(SchedulerStatements.outliveRound)
         if !isPlanKnown { try await learnPlan(at: now) }
+        let isDigestWaiting = try await digests.make(at: now)
         let due = try await transaction.query(NagStatements.due(at: now, besides: Array(served)))
         let families = try batches(of: due)
         try reach(.read)
         if families.isEmpty {
-            let isFull = !served.isEmpty
+            let isFull = !served.isEmpty || isDigestWaiting
             served = []
             snapshot.roundEndedAt = now
             return (snapshot, isFull)
@@ -88,7 +91,7 @@ final class Scheduler: PeriodicJob {
         try await escalate(families, now, until: .now() + Self.budget)
         snapshot.dueSince = try await dueSince(transaction, now)
         snapshot.roundEndedAt = clock.now()
-        return (snapshot, snapshot.dueSince != nil && lastFailure == nil)
+        return (snapshot, (snapshot.dueSince != nil || isDigestWaiting) && lastFailure == nil)
     }
 
     /// The due nags of one family, in order of time.

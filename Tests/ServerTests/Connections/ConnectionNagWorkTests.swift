@@ -106,13 +106,13 @@ struct ConnectionNagWorkTests {
                     let claimed = try await database.query(
                         """
                         SELECT family_id, id, nag_id, user_id, attempts::bigint AS attempts, created_at, created_at AS due_at,
-                               repeats::bigint AS repeats, false AS is_repeat
+                               repeats::bigint AS repeats, false AS is_repeat, false AS is_digest
                         FROM deliveries WHERE family_id = \(chain) AND id = \(id)
                         """
                     ).one()
                     let claim = try ClaimedDelivery(claimed, .push, leasedUntil: now)
                     let facts = try DeliveryFacts(
-                        try await database.query(DeliveryStatements.facts(of: claim, at: now)).one())
+                        try await database.query(DeliveryStatements.facts(of: claim, at: now)).one(), nil)
                     let decision = facts.decision(
                         on: claim, at: now, staleAfter: .hours(1), zones: ZoneTable(), plan: .standard)
                     return (decision, claim.userID)

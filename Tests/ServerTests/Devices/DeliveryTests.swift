@@ -44,6 +44,9 @@ struct DeliveryTests {
             let other = try await server.nag(from: family.guardian, to: family.child).id
             let made = try await Self.insert(
                 [.failed, .delivered, .sent, .pending], of: nag, to: family.child, in: family.id, on: server)
+            // Nobody needed one of them any more: administrators alone see it.
+            let dropped = try await Self.insert([.failed], of: nag, to: family.child, in: family.id, on: server)
+            try await server.sql("UPDATE deliveries SET dropped = true, failure = 'stale' WHERE id = \(dropped[0])")
             _ = try await Self.insert([.sent], of: other, to: family.child, in: family.id, on: server)
             try await server.expectOnly {
                 for person in [family.participant, family.guardian, family.secondGuardian] {
@@ -58,6 +61,9 @@ struct DeliveryTests {
                 let past = try await Self.list(nag, PageRequest(offset: 9), as: family.guardian, on: server)
                 #expect(past.items.isEmpty && past.total == 4)
             }
+            let failed = try await server.call(
+                API.listDeliveryReviews, DeliveryReviewQuery(status: .failed), as: server.admin())
+            #expect(failed.items.map(\.failure) == ["stale", nil] && failed.items.map(\.isDropped) == [true, false])
         }
     }
 

@@ -12,6 +12,7 @@ struct PreferencesTests {
     private static let defaults: JSONValue = [
         "gamification_enabled": false, "quiet_hours_enabled": false, "quiet_hours_start": "22:00",
         "quiet_hours_end": "07:00", "timezone": "America/New_York", "notification_frequency": "always",
+        "digest_at": "18:00",
         "delivery_channel": "push", "ai_server_enabled": true, "ai_on_device_enabled": true, "pushback_mode": "bounded",
         "use_commit_time_for_escalation": false, "notify_sent_overdue": false, "tone": "friendly",
         "ai_mode": "heuristic", "ai_privacy_level": "auto", "ai_token_threshold": 4_096, "ai_log_retention_days": 30,
@@ -88,7 +89,7 @@ struct PreferencesTests {
             ("gamification_enabled", JSONValue.string("yes")), ("quiet_hours_enabled", 1),
             ("quiet_hours_start", "25:00"),
             ("quiet_hours_end", 700), ("timezone", "Mars/Olympus"), ("timezone", "EST5"),
-            ("notification_frequency", ""),
+            ("notification_frequency", ""), ("notification_frequency", "daily"), ("digest_at", "24:00"),
             ("delivery_channel", "pigeon"), ("ai_server_enabled", "true"), ("ai_on_device_enabled", 1.5),
             ("pushback_mode", "unbounded"), ("use_commit_time_for_escalation", 0), ("notify_sent_overdue", "no"),
             ("ai_mode", "cloud"), ("ai_privacy_level", "device"), ("ai_token_threshold", 255),
@@ -128,7 +129,8 @@ struct PreferencesTests {
             ("quiet_hours_start", JSONValue.string("21:30:15")), ("quiet_hours_end", "06:00"), ("timezone", "UTC"),
             ("delivery_channel", "sms"), ("delivery_channel", "both"), ("pushback_mode", "off"), ("tone", "empathetic"),
             ("tone", "playful"),
-            ("notification_frequency", "daily"), ("gamification_enabled", true),
+            ("notification_frequency", "daily_digest"), ("notification_frequency", "once_per_phase"),
+            ("digest_at", "07:30"), ("gamification_enabled", true),
         ])
     func valid(name: String, value: JSONValue) async throws {
         try await TestServer.run { server in
@@ -218,7 +220,7 @@ struct PreferencesTests {
             }
             #expect(Set(all) == [200])
             let read = try await server.call("GET", Self.path(family), as: family.child)
-            #expect(read.json?["prefs_json"]?.objectValue?.count == 18 + 20)
+            #expect(read.json?["prefs_json"]?.objectValue?.count == 19 + 20)
             let tag = try #require(read.json?["etag"]?.stringValue)
             let statuses = try await server.expectOnly(audit: ["preferences.changed"]) {
                 try await together(20) { number in

@@ -32,6 +32,7 @@ struct DemoSeedTests {
             try await demo.auditLog()
             try await demo.feed()
             try await demo.reconciliation()
+            try await demo.deliveries()
             try await demo.escalation()
         }
     }
@@ -129,6 +130,19 @@ private struct Demo {
         #expect(found["steps"]?.integerValue ?? 0 > 200 && found["misses"] == found["events"])
         let overdue = try #require(open.first { $0.dueAt < server.clock.now() })
         #expect(try await server.phase(of: overdue.id, as: person("Nora")) == 3)
+    }
+
+    /// The notifications of the ninety days were sent, also once a worker has looked at them.
+    func deliveries() async throws {
+        func statuses() async throws -> Set<String> { Set(try await server.deliveryRows().map(\.status)) }
+        #expect(try await statuses() == ["sent"])
+        try await server.withWorker(DeliveryOptions()) { try await $0.run() }
+        #expect(try await statuses() == ["sent"])
+        for nag in open {
+            let list = try await server.call(
+                API.listDeliveries, DeliveryListQuery(nagID: nag.id), as: person("Nora"))
+            #expect(list.items.allSatisfy { $0.status == .sent })
+        }
     }
 
     func mediator() async throws {

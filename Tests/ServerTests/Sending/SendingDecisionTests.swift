@@ -97,7 +97,8 @@ struct SendingDecisionTests {
                 #expect(row.nextAttempt == ManualClock.start + .minutes(450) && row.attempts == 0)
                 #expect(row.status == "pending" && worker.counts() == [0, 0, 0, 0, 1])
                 server.clock.set(to: ManualClock.start + .minutes(450))
-                try await server.sql("UPDATE nags SET due_at = \(server.clock.now())")
+                // The step was taken, and the next one comes in half an hour.
+                try await server.sql("UPDATE nags SET phase = 1, due_at = \(server.clock.now() + .minutes(30))")
                 try await worker.run()
                 #expect(try await server.deliveryRows().map(\.status) == ["sent"])
             }

@@ -1,4 +1,4 @@
-// Deliveries, for administrators: the failed ones first, which can be sent again.
+// Deliveries, for administrators: dead letters first, which can be sent again.
 import {write} from "/console/api.js";
 import {cardList, fact, statusLinks} from "/console/cards.js";
 import {confirmed} from "/console/confirm.js";
@@ -8,13 +8,15 @@ import {address} from "/console/router.js";
 import {time} from "/console/time.js";
 
 const statuses = ["failed", "dropped", "pending", "sent", "delivered", "all"];
+// What the list asks for where that is not the status alone.
+const filters = {failed: {status: "failed", dropped: "false"}, dropped: {status: "failed", dropped: "true"}, all: {status: ""}};
 const isDeadLetter = (one) => one.status === "failed" && !one.dropped;
 const channels = {push: "Push", sms: "SMS"};
 
 export function deliveries(main) {
-    const links = statusLinks(statuses, (status) => address("deliveries", {status: status === "failed" ? "" : status}));
+    const links = statusLinks(statuses, (status) => address("deliveries", {status: status === statuses[0] ? "" : status}));
     const list = cardList({path: "/admin/deliveries", label: "Deliveries, newest first", empty: "No delivery has this status.", card, comesFirst: isDeadLetter});
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Deliveries"), h("p", {class: "muted"}, "Notifications without their words, newest first. A failed one that is still needed is a dead letter; among those loaded, dead letters come first.")),
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Deliveries"), h("p", {class: "muted"}, "Notifications without their words, newest first. A failed one is a dead letter: nobody was told, and it can be sent again. A dropped one was not needed any more.")),
         links.element, ...list.elements);
 
     function card(one) {
@@ -54,7 +56,7 @@ export function deliveries(main) {
         update(params) {
             const status = statuses.includes(params.get("status")) ? params.get("status") : statuses[0];
             links.set(status);
-            list.load(status === "dropped" ? {status: "failed", dropped: "true"} : {status: status === "all" ? "" : status});
+            list.load(filters[status] ?? {status});
         },
         leave: list.leave,
     };

@@ -26,7 +26,7 @@ extension Connections {
                         .connectionAccepted,
                         ConnectionStatements.accept(connection.id, by: caller.userID, at: call.now),
                         DeliveryStatements.insert(
-                            services.random.identifier(at: call.now), of: .accepted, to: connection.inviterID,
+                            DeliveryIDs(services.random, at: call.now), of: .accepted, to: connection.inviterID,
                             at: call.now)),
                     connection)
             }

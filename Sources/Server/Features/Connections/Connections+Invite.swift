@@ -49,7 +49,7 @@ extension Connections {
         let invitee: UserID? = try row["invitee_id"]
         let notification = invitee.map { invitee in
             DeliveryStatements.insert(
-                services.random.identifier(at: caller.now), of: .invited, to: invitee, at: caller.now)
+                DeliveryIDs(services.random, at: caller.now), of: .invited, to: invitee, at: caller.now)
         }
         let act = Act(
             kind: .connectionInvited, basis: .nothing, actor: account.pseudonym, resource: id.retyped(),

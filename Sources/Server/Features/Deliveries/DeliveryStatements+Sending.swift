@@ -16,7 +16,7 @@ extension DeliveryStatements {
         )
         UPDATE deliveries d SET attempts = d.attempts + 1, next_attempt = \(leaseEnd)
         FROM due WHERE d.family_id = due.family_id AND d.id = due.id
-        RETURNING d.family_id, d.id, d.nag_id, d.user_id, d.attempts::bigint AS attempts, d.created_at,
+        RETURNING d.family_id, d.id, d.nag_id, d.user_id, d.digest_on IS NOT NULL AS is_digest, d.attempts::bigint AS attempts, d.created_at,
                   due.next_attempt AS due_at, d.repeats::bigint AS repeats, d.status <> 'pending' AS is_repeat
         """
     }
@@ -49,8 +49,11 @@ extension DeliveryStatements {
                    OR \(ConsentStatements.inForce(.aiMediation, user: "d.user_id", family: "d.family_id")) AS may_mediate,
                EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id AND later.nag_id = d.nag_id
                    AND later.user_id = d.user_id AND later.status <> 'failed'
-                   AND (later.channel = d.channel OR d.status <> 'pending')
-                   AND (later.created_at, later.id) > (d.created_at, d.id)) AS is_superseded,
+                   AND (later.channel = d.channel OR d.status <> 'pending') AND later.nag_event_id <> d.nag_event_id
+                   AND (later.created_at, later.id) > (d.created_at, d.id))
+                   OR EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id
+                       AND later.user_id = d.user_id AND later.channel = d.channel AND later.digest_on > d.digest_on
+                       AND later.status <> 'failed') AS is_superseded,
                told.is_told, told.in_flight_until, \(AuditStatements.trace(ofAct: "e.sync_seq", in: "d.family_id")) AS trace
         FROM deliveries d
         LEFT JOIN users u ON u.id = d.user_id

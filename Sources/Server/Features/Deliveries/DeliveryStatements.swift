@@ -4,23 +4,26 @@ import SQL
 
 /// Every statement on deliveries: notifications for somebody's devices.
 enum DeliveryStatements {
-    /// A page of a nag's deliveries and its `total`, newest first; with no delivery in it, one row of nulls.
+    /// A page of a nag's deliveries and its `total`, newest first, without those that were dropped; with no delivery in
+    /// it, one row of nulls.
     static func page(_ page: PageRequest, of nag: NagID, in family: FamilyID) -> SQL {
-        """
-        SELECT d.*, t.total
-        FROM (SELECT count(*) AS total FROM deliveries WHERE family_id = \(family) AND nag_id = \(nag)) t
-        LEFT JOIN (
-            SELECT id, nag_event_id, channel, status, provider_ref, created_at FROM deliveries
-            WHERE family_id = \(family) AND nag_id = \(nag)
-            ORDER BY created_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-        ) d ON true
-        ORDER BY d.created_at DESC, d.id DESC
-        """
+        let filter: SQL = "WHERE family_id = \(family) AND nag_id = \(nag) AND NOT dropped"
+        return """
+            SELECT d.*, t.total
+            FROM (SELECT count(*) AS total FROM deliveries \(filter)) t
+            LEFT JOIN (
+                SELECT id, nag_event_id, channel, status, provider_ref, created_at FROM deliveries \(filter)
+                ORDER BY created_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+            ) d ON true
+            ORDER BY d.created_at DESC, d.id DESC
+            """
     }
 
     /// What the delivery `d` tells of, whose nag's event is `e`.
     static let event: SQL = """
-        coalesce(d.connection_event, CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent' END, e.event_type)
+        coalesce(d.connection_event,
+                 CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent' WHEN d.digest_on IS NOT NULL THEN 'daily_digest' END,
+                 e.event_type)
         """
 
     // MARK: For administrators
@@ -83,55 +86,81 @@ enum DeliveryStatements {
         """
     }
 
-    /// The same for somebody whose preferences the act has not read: by text message where they want only that and have
-    /// agreed to it, otherwise by push. Inserts nothing for somebody whom neither reaches.
+    /// The same for somebody whose preferences the act has not read, by each of their channels. Inserts nothing for
+    /// somebody whom none reaches.
     /// - Parameter onlyIfTold: inserts nothing either where every earlier notification of the nag has failed.
     static func insert(
-        _ id: DeliveryID, of event: EventID, on nag: NagID, to user: UserID, onlyIfTold: Bool = false,
+        _ ids: DeliveryIDs, of event: EventID, on nag: NagID, to user: UserID, onlyIfTold: Bool = false,
         at now: Timestamp
     ) -> SQL {
         let isTold: SQL =
             onlyIfTold
             ? """
-            AND EXISTS (SELECT FROM deliveries earlier WHERE earlier.family_id = ledger_stamp.family_id
+            AND EXISTS (SELECT FROM deliveries earlier WHERE earlier.family_id = source.family_id
                 AND earlier.nag_id = \(nag) AND earlier.user_id = \(user) AND earlier.status <> 'failed')
             """ : ""
-        return """
-            INSERT INTO deliveries
-                (family_id, id, nag_id, nag_event_id, user_id, channel, status, next_attempt, created_at)
-            SELECT ledger_stamp.family_id, \(id), \(nag), \(event), \(user), c.channel, 'pending', \(now), \(now)
-            FROM ledger_stamp CROSS JOIN LATERAL (\(channel(of: user))) c
-            WHERE (\(DeviceStatements.exists(of: user)) OR c.channel = 'sms') \(isTold)
-            """
+        return insert(ids, "nag_id, nag_event_id", "\(nag), \(event)", to: user, isTold, at: now)
     }
 
     /// The same of what happened to the connection that the act is about.
-    static func insert(_ id: DeliveryID, of event: ConnectionEvent, to user: UserID, at now: Timestamp) -> SQL {
-        """
-        INSERT INTO deliveries (family_id, id, connection_event, user_id, channel, status, next_attempt, created_at)
-        SELECT ledger_stamp.family_id, \(id), \(event.rawValue), \(user), c.channel, 'pending', \(now), \(now)
-        FROM ledger_stamp CROSS JOIN LATERAL (\(channel(of: user))) c
-        WHERE \(DeviceStatements.exists(of: user)) OR c.channel = 'sms'
-        """
+    static func insert(_ ids: DeliveryIDs, of event: ConnectionEvent, to user: UserID, at now: Timestamp) -> SQL {
+        insert(ids, "connection_event", "\(event.rawValue)", to: user, at: now)
     }
 
     /// The same of the message that a draft sends.
-    static func insert(_ id: DeliveryID, of draft: DraftID, to user: UserID, at now: Timestamp) -> SQL {
+    static func insert(_ ids: DeliveryIDs, of draft: DraftID, to user: UserID, at now: Timestamp) -> SQL {
+        insert(ids, "draft_id", "\(draft)", to: user, at: now)
+    }
+
+    /// The daily digest of a date. It stays pending until a worker sends it.
+    /// - Parameter turn: a statement that takes the person's turn, and returns a row with the `family_id` if it did.
+    static func insertDigest(
+        _ ids: DeliveryIDs, on date: CivilDate, to user: UserID, with turn: SQL, at now: Timestamp
+    ) -> SQL {
         """
-        INSERT INTO deliveries (family_id, id, draft_id, user_id, channel, status, next_attempt, created_at)
-        SELECT ledger_stamp.family_id, \(id), \(draft), \(user), c.channel, 'pending', \(now), \(now)
-        FROM ledger_stamp CROSS JOIN LATERAL (\(channel(of: user))) c
-        WHERE \(DeviceStatements.exists(of: user)) OR c.channel = 'sms'
+        WITH turn AS (\(turn))
+        \(insert(ids, "digest_on", "\(date.description)::date", to: user, from: "turn", at: now))
         """
     }
 
-    /// A subquery: the `channel` to somebody.
-    private static func channel(of user: UserID) -> SQL {
+    /// - Parameters:
+    ///   - columns: what says the cause, and its `values`.
+    ///   - condition: begins with AND.
+    private static func insert(
+        _ ids: DeliveryIDs, _ columns: SQL, _ values: SQL, to user: UserID, _ condition: SQL = "",
+        from source: SQL = "ledger_stamp", at now: Timestamp
+    ) -> SQL {
+        """
+        INSERT INTO deliveries (family_id, id, \(columns), user_id, channel, status, next_attempt, created_at)
+        SELECT source.family_id, c.id, \(values), \(user), c.channel, 'pending', \(now), \(now)
+        FROM \(source) source CROSS JOIN LATERAL (\(channels(of: user, ids))) c
+        WHERE (\(DeviceStatements.exists(of: user)) OR c.channel = 'sms') \(condition)
+        """
+    }
+
+    /// A subquery: each `channel` to somebody, by `Preferences.channels`, with the `id` of its delivery.
+    private static func channels(of user: UserID, _ ids: DeliveryIDs) -> SQL {
         let family: SQL = "(SELECT m.family_id FROM memberships m WHERE m.user_id = \(user) AND m.status = 'active')"
         return """
-            SELECT CASE WHEN \(PreferenceStatements.stored(of: "\(user)", in: family))->>'delivery_channel' = 'sms'
-                AND \(ConsentStatements.inForce(.smsOptIn, user: "\(user)", family: family)) THEN 'sms' ELSE 'push' END AS channel
+            SELECT o.channel, o.id FROM (
+                SELECT \(PreferenceStatements.stored(of: "\(user)", in: family))->>'delivery_channel' AS preferred,
+                       \(ConsentStatements.inForce(.smsOptIn, user: "\(user)", family: family)) AS may_text
+            ) w CROSS JOIN LATERAL (
+                VALUES ('push', \(ids.push), (w.preferred = 'sms' AND w.may_text) IS NOT TRUE),
+                       ('sms', \(ids.sms), w.preferred IN ('sms', 'both') AND w.may_text)
+            ) o (channel, id, is_wanted)
+            WHERE o.is_wanted
             """
+    }
+}
+
+/// The ids of a notification's deliveries, one for each channel.
+struct DeliveryIDs {
+    let push: DeliveryID
+    let sms: DeliveryID
+
+    init(_ random: any Randomness, at now: Timestamp) {
+        (push, sms) = (random.identifier(at: now), random.identifier(at: now))
     }
 }
 

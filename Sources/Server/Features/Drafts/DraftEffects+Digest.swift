@@ -41,7 +41,7 @@ extension DraftEffects {
                     event, digest.message, to: digest.recipientIDs, onBehalfOf: member.userID, at: now)
             ]
                 + others.map {
-                    DeliveryStatements.insert(services.random.identifier(at: now), of: draft.id, to: $0, at: now)
+                    DeliveryStatements.insert(DeliveryIDs(services.random, at: now), of: draft.id, to: $0, at: now)
                 })
         return .perform(act, event.retyped())
     }

@@ -31,7 +31,11 @@ extension Families {
                     changesRights: true, stampedRows: 0,
                     statements: [
                         FamilyStatements.set(name: family.name, timeZone: family.timeZone, at: call.now)
-                    ] + (family.timeZone == current.timeZone ? [] : NagStatements.makeDue(at: call.now))),
+                    ]
+                        + (family.timeZone == current.timeZone
+                            ? []
+                            : NagStatements.makeDue(at: call.now)
+                                + [PreferenceStatements.makeDigestsDue(at: call.now)])),
                 family)
         }
     }

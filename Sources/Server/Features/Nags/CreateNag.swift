@@ -124,7 +124,8 @@ extension Nags {
         if person == actor { return [] }
         return [
             DeliveryStatements.insert(
-                services.random.identifier(at: now), of: event, on: nag.id, to: person, onlyIfTold: onlyIfTold, at: now)
+                DeliveryIDs(services.random, at: now), of: event, on: nag.id, to: person, onlyIfTold: onlyIfTold,
+                at: now)
         ]
     }
 

@@ -69,11 +69,12 @@ extension Nags {
                 at: now, ["phase": phase.rawValue], source: .system),
         ]
         var details: AuditBody = ["phase": phase.rawValue, "step_due_at": dueAt.rfc3339]
-        if following > now, let (user, channel) = state.addressee(of: phase) {
-            statements.append(
+        if following > now, let (user, channels) = state.addressee(of: phase) {
+            statements += channels.map { channel in
                 DeliveryStatements.insert(
-                    services.random.identifier(at: now), of: event, on: nag.id, to: user, by: channel, at: now))
-            details["delivery"] = channel.rawValue
+                    services.random.identifier(at: now), of: event, on: nag.id, to: user, by: channel, at: now)
+            }
+            details["delivery"] = channels.map(\.rawValue).joined(separator: ",")
         }
         if phase == .overdueSoft,
             let successor = try await successor(of: record, isStillOpen: true, at: now, queries)

@@ -11,7 +11,8 @@ struct EscalationState {
     /// When the scheduler will read the nag again.
     let nextStepAt: Timestamp
     private let phaseSince: Timestamp
-    private let recipientChannel: DeliveryChannel
+    private let recipient: (preferences: Preferences, channels: [DeliveryChannel])
+    private let creatorChannels: [DeliveryChannel]
     private let tellsCreator: Bool
 
     /// Reads the columns of `NagStatements.escalation`; nil where the row holds no nag.
@@ -33,12 +34,13 @@ struct EscalationState {
             plan: services.escalationPlan)
         nextStepAt = try row["next_step_at"]
         phaseSince = try row["phase_since"] ?? cycleStartedAt
-        recipientChannel = Self.channel(preferences, mayText: try row["recipient_may_text"])
-        let creator: StoredPreferences = try row["creator_prefs"]
+        recipient = (preferences, preferences.channels(mayText: try row["recipient_may_text"]))
+        let storedByCreator: StoredPreferences = try row["creator_prefs"]
+        let creator = storedByCreator.effective(inFamilyAt: record.timeZone)
+        creatorChannels = creator.channels(mayText: try row["creator_may_text"])
         let isCreatorActive: Bool = try row["is_creator_active"]
         tellsCreator =
-            isCreatorActive && record.nag.creatorID != record.nag.recipientID
-            && creator.effective(inFamilyAt: record.timeZone).notifiesSentOverdue
+            isCreatorActive && record.nag.creatorID != record.nag.recipientID && creator.notifiesSentOverdue
     }
 
     /// The step after the last one taken; nil for a nag that is not open.
@@ -46,15 +48,12 @@ struct EscalationState {
         record.nag.status == .open ? escalation.step(after: .phase(record.phase)) : nil
     }
 
-    /// Who is notified of a phase, and how: the recipient; of the last phase the creator, if they want that.
-    func addressee(of phase: EscalationPhase) -> (UserID, DeliveryChannel)? {
-        if phase == .guardianReview, tellsCreator { return (record.nag.creatorID, .push) }
-        return (record.nag.recipientID, recipientChannel)
-    }
-
-    /// One channel: SMS for a person who wants only that and has agreed to it.
-    private static func channel(_ preferences: Preferences, mayText: Bool) -> DeliveryChannel {
-        preferences.deliveryChannel == .sms && mayText ? .sms : .push
+    /// Who is notified of a phase, and how: the recipient; of the last phase the creator, if they want that. Nil for a
+    /// phase that the recipient's daily digest tells of.
+    func addressee(of phase: EscalationPhase) -> (UserID, [DeliveryChannel])? {
+        if phase == .guardianReview, tellsCreator { return (record.nag.creatorID, creatorChannels) }
+        if recipient.preferences.isHeldForDigest(phase, of: record.nag.category) { return nil }
+        return (record.nag.recipientID, recipient.channels)
     }
 
     /// The answer at that moment, including steps that are due and not taken yet.
@@ -71,7 +70,9 @@ struct EscalationState {
 
     /// The next reminder of the recipient: every interval since the phase began, from the second phase on.
     func nextReminder(at now: Timestamp) -> Timestamp? {
-        guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number else { return nil }
+        guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number,
+            recipient.preferences.isReminded(in: record.phase, of: record.nag.category)
+        else { return nil }
         let interval = escalation.reminderInterval.microseconds
         let passed = max(0, (now - phaseSince).microseconds) / interval
         let last = phaseSince + Timestamp.Span(microseconds: passed * interval)

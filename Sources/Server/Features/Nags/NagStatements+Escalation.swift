@@ -17,6 +17,8 @@ extension NagStatements {
                k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
                \(ConsentStatements.inForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
                    AS recipient_may_text,
+               \(ConsentStatements.inForce(.smsOptIn, user: "n.creator_id", family: "cm.family_id"))
+                   AS creator_may_text,
                coalesce(cm.status = 'active', n.connection_id IS NOT NULL) AS is_creator_active
         FROM nags n
         \(homeJoin)

@@ -3,6 +3,8 @@ import Contract
 import Domain
 import JSON
 import Postgres
+import SQL
+import TimeZones
 
 /// The preferences of a family's members: for the person, and for guardians.
 package final class MemberPreferences {
@@ -78,7 +80,7 @@ package final class MemberPreferences {
                 kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [
-                    PreferenceStatements.set(changed.stored, of: user, at: caller.now),
+                    setting(changed.stored, after: current, at: caller.now),
                     try await count.increment(at: caller.now, queries),
                 ]
                     + (change.movesSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
@@ -86,6 +88,21 @@ package final class MemberPreferences {
                         ? [DraftStatements.endSwitchedOff(of: user, at: caller.now)] : []))
             return .perform(act, changed.response)
         }
+    }
+
+    /// Part of an act. Whoever begins to want a daily digest after its time gets the first one on the next day.
+    private func setting(
+        _ stored: StoredPreferences, after current: CurrentPreferences, at now: Timestamp
+    ) -> SQL {
+        let (old, new) = (
+            current.stored.effective(inFamilyAt: current.familyZone), stored.effective(inFamilyAt: current.familyZone)
+        )
+        let hasDigest = new.notificationFrequency == .dailyDigest
+        let isFirst = hasDigest && old.notificationFrequency != .dailyDigest
+        return PreferenceStatements.set(
+            stored, of: current.user, hasDigest: hasDigest,
+            passed: isFirst
+                ? DigestTurn.passed(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil, at: now)
     }
 
     /// - Throws: 404 for somebody who is no active member.

@@ -71,12 +71,12 @@ struct PreferenceChange {
         case .gamificationEnabled, .quietHoursEnabled, .aiServerEnabled, .aiOnDeviceEnabled,
             .useCommitTimeForEscalation, .notifySentOverdue, .aiLogErrorsOnly:
             return value.boolValue == nil ? "must be true or false" : nil
-        case .quietHoursStart, .quietHoursEnd:
+        case .quietHoursStart, .quietHoursEnd, .digestAt:
             return value.stringValue.flatMap { TimeOfDay($0) } == nil ? "must be a time as HH:MM or HH:MM:SS" : nil
         case .timeZone:
             return value.stringValue.flatMap { ZoneDatabase.system.zone($0) } == nil
                 ? "must be a zone of the IANA database, such as Europe/Berlin" : nil
-        case .notificationFrequency, .aiLocalModel, .aiCloudModel:
+        case .aiLocalModel, .aiCloudModel:
             guard let text = value.stringValue, (1...64).contains(text.unicodeScalars.count) else {
                 return "must be a word of at most 64 characters"
             }
@@ -84,6 +84,7 @@ struct PreferenceChange {
         case .muteUntil:
             return value.stringValue.flatMap { Timestamp(rfc3339: $0) } == nil
                 ? "must be a time such as 2026-03-01T18:00:00Z" : nil
+        case .notificationFrequency: return fault(of: value, in: NotificationFrequency.self)
         case .deliveryChannel: return fault(of: value, in: PreferredChannel.self)
         case .pushBackMode: return fault(of: value, in: PushBackMode.self)
         case .tone: return fault(of: value, in: PreferredTone.self)

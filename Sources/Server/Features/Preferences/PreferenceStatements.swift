@@ -35,13 +35,21 @@ enum PreferenceStatements {
         """
     }
 
-    /// Part of an act.
-    static func set(_ preferences: StoredPreferences, of user: UserID, at now: Timestamp) -> SQL {
+    /// Part of an act. The scheduler looks at once when the next daily digest is due.
+    /// - Parameters:
+    ///   - hasDigest: whether the person wants one.
+    ///   - date: a date, in the person's zone, that needs none.
+    static func set(
+        _ preferences: StoredPreferences, of user: UserID, hasDigest: Bool, passed date: CivilDate?, at now: Timestamp
+    ) -> SQL {
         """
-        INSERT INTO preferences (family_id, user_id, prefs, changed_by, updated_at)
-        SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), seq, \(now) FROM ledger_stamp
+        INSERT INTO preferences (family_id, user_id, prefs, changed_by, updated_at, next_digest_at, last_digest_on)
+        SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), seq, \(now),
+               \(hasDigest ? now : nil), \(date?.description)::date FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
-            prefs = excluded.prefs, changed_by = excluded.changed_by, updated_at = excluded.updated_at
+            prefs = excluded.prefs, changed_by = excluded.changed_by, updated_at = excluded.updated_at,
+            next_digest_at = excluded.next_digest_at,
+            last_digest_on = greatest(preferences.last_digest_on, excluded.last_digest_on)
         """
     }
 }

@@ -16,6 +16,8 @@ struct ClaimedDelivery: Sendable {
     let createdAt: Timestamp
     /// Since when it was to be sent.
     let dueAt: Timestamp
+    /// Whether it is a daily digest.
+    let isDigest: Bool
     /// Whether the recipient is reminded again of what was sent before, and the reminders before this one.
     let isRepeat: Bool
     let repeats: Int
@@ -30,6 +32,7 @@ struct ClaimedDelivery: Sendable {
         attempts = try row["attempts"]
         createdAt = try row["created_at"]
         dueAt = try row["due_at"]
+        isDigest = try row["is_digest"]
         isRepeat = try row["is_repeat"]
         repeats = try row["repeats"]
         (self.channel, self.leasedUntil) = (channel, leasedUntil)
@@ -46,6 +49,10 @@ enum DropReason: String {
     case stale, superseded
     case nagClosed = "nag_closed"
     case snoozed
+    /// The person's settings have changed: what the daily digest tells of, or a digest for somebody who wants none.
+    case notWanted = "not_wanted"
+    /// A digest of nothing.
+    case nothingDue = "nothing_due"
     /// The person wants no notifications until it is too old.
     case muted
     case noConsent = "no_consent"
@@ -95,11 +102,14 @@ struct DeliveryFacts {
     /// The end of the last lease of an earlier notification.
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
+    /// Of a delivery that is one.
+    private let digest: DailyDigest?
     /// Of the act that caused the delivery; nil where its entry is not known, and for one about no nag.
     let trace: TraceID?
 
     /// Reads a row of `DeliveryStatements.facts`.
-    init(_ row: Row) throws(PostgresError) {
+    init(_ row: Row, _ digest: DailyDigest?) throws(PostgresError) {
+        self.digest = digest
         pseudonym = try row["pseudonym"]
         trace = try row["trace"]
         let acknowledged: String = try row["acknowledged"]
@@ -142,7 +152,7 @@ struct DeliveryFacts {
         if let reason = reasonToDrop(claim, at: now) { return .drop(reason) }
         if claim.isRepeat { return decisionOnReminder(claim, at: now, zones, plan) }
         if now - claim.dueAt > staleAfter { return .drop(.stale) }
-        if event == NagEventType.withdrawn.rawValue, !isTold {
+        if event == NagEventType.withdrawn.rawValue, isRecipient, !isTold {
             // What was taken before the withdrawal may still arrive; what was taken later is dropped.
             guard let inFlightUntil, inFlightUntil > now, inFlightUntil < claim.createdAt + DeliveryLane.lease else {
                 return .drop(.notTold)
@@ -156,11 +166,33 @@ struct DeliveryFacts {
             let end = quiet.end(after: now, in: zones.zone(preferences.timeZone))
             if end > now { return .wait(until: end) }
         }
-        return .send(message(claim))
+        if let moment = momentAfterNextStep(at: now, zones, plan) { return .wait(until: moment) }
+        if digest?.isEmpty == true { return .drop(.nothingDue) }
+        return .send(message(claim, at: now))
     }
 
-    private func message(_ claim: ClaimedDelivery) -> DeliveryMessage {
-        DeliveryMessage(claim, event: event ?? "", phase: phase, words.description, words.category)
+    private func message(_ claim: ClaimedDelivery, at now: Timestamp) -> DeliveryMessage {
+        DeliveryMessage(
+            claim, event: event ?? "", phase: phase, digest?.text(at: now) ?? words.description, words.category)
+    }
+
+    /// How long a notification waits for a scheduler that is late.
+    private static let stepPatience = Timestamp.Span.minutes(1)
+
+    /// When to look again, where the nag's next step is about to notify the same person: one moment, one message.
+    private func momentAfterNextStep(
+        at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
+    ) -> Timestamp? {
+        guard isAboutOpenNag, isRecipient, let times,
+            let next = times.escalation(preferences, zones, plan).step(after: .phase(times.phase)),
+            next.at <= now + plan.replacementLead, now < next.at + Self.stepPatience
+        else { return nil }
+        if case .phase(let phase) = next.stage, preferences.isHeldForDigest(phase, of: words.category) { return nil }
+        return max(next.at, now) + .seconds(1)
+    }
+
+    private var isAboutOpenNag: Bool {
+        [NagEventType.escalated.rawValue, NagEventType.created.rawValue].contains(event)
     }
 
     private func reasonToDrop(_ claim: ClaimedDelivery, at now: Timestamp) -> DropReason? {
@@ -171,7 +203,7 @@ struct DeliveryFacts {
         if isBlocked { return .blocked }
         if event == DeliveryMessage.digestSent, isSuspended { return .suspended }
         if isSuperseded { return .superseded }
-        let isAboutOpenNag = [NagEventType.escalated.rawValue, NagEventType.created.rawValue].contains(event)
+        if claim.isDigest, preferences.notificationFrequency != .dailyDigest { return .notWanted }
         guard isAboutOpenNag else { return nil }
         if nag.status != .open { return .nagClosed }
         if isSuspended { return .suspended }
@@ -179,7 +211,8 @@ struct DeliveryFacts {
         // A moved due time began the phases again; after a snooze the nag is not overdue.
         let isOverdue = phase.number >= EscalationPhase.overdueSoft.number
         let isSnoozed = isOverdue && !claim.isRepeat && times.map { $0.dueAt > now } ?? false
-        return nag.isRestarted || isSnoozed ? .snoozed : nil
+        if nag.isRestarted || isSnoozed { return .snoozed }
+        return isRecipient && preferences.isHeldForDigest(phase, of: words.category) ? .notWanted : nil
     }
 
     // MARK: Reminders
@@ -195,6 +228,7 @@ struct DeliveryFacts {
     private func decisionOnReminder(
         _ claim: ClaimedDelivery, at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> SendingDecision {
+        if let phase, !preferences.isReminded(in: phase, of: words.category) { return .drop(.notWanted) }
         guard let times, let due = nextReminder(last: sentAt ?? claim.createdAt, at: now, zones, plan) else {
             return .drop(.nagClosed)
         }
@@ -203,14 +237,15 @@ struct DeliveryFacts {
             return .wait(until: now + plan.reminderInterval)
         }
         let moment = max(due, preferences.muteUntil ?? due)
-        return moment > now ? .wait(until: moment) : .send(message(claim))
+        return moment > now ? .wait(until: moment) : .send(message(claim, at: now))
     }
 
     private func nextReminder(
         last: Timestamp, at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> Timestamp? {
         guard event == NagEventType.escalated.rawValue, isRecipient, nag.status == .open, let times, let phase,
-            phase.number >= EscalationPhase.overdueSoft.number
+            phase.number >= EscalationPhase.overdueSoft.number,
+            preferences.isReminded(in: phase, of: words.category)
         else { return nil }
         return times.escalation(preferences, zones, plan).nextReminder(
             after: max(last, times.phaseSince), now: now, snoozedUntil: times.dueAt > now ? times.dueAt : nil)

@@ -130,7 +130,7 @@ final class DeliveryLane {
             guard let row = try await services.database.query(DeliveryStatements.facts(of: claim, at: now)).first else {
                 return
             }
-            let facts = try DeliveryFacts(row)
+            let facts = try DeliveryFacts(row, try await digest(of: claim, at: now))
             switch facts.decision(on: claim, at: now, staleAfter: staleAfter, zones: services.zones, plan: plan) {
             case .drop(let reason):
                 try await record(DeliveryStatements.fail(claim, because: reason.rawValue, isDropped: true))
@@ -154,6 +154,16 @@ final class DeliveryLane {
             figures.faults.add()
             report(error)
         }
+    }
+
+    /// What a daily digest says now; nil for another delivery.
+    private func digest(of claim: ClaimedDelivery, at now: Timestamp) async throws -> DailyDigest? {
+        guard claim.isDigest else { return nil }
+        return try DailyDigest(
+            try await services.database.query(
+                NagStatements.digest(
+                    of: claim.userID, in: claim.familyID, until: now + DailyDigest.horizon, limit: DailyDigest.longest))
+        )
     }
 
     private func send(_ message: DeliveryMessage, _ claim: ClaimedDelivery, _ facts: DeliveryFacts) async throws {

@@ -11,7 +11,7 @@ struct DeliveryMessage: Sendable {
     /// Whether it reminds again of what was sent before.
     let isRepeat: Bool
     let familyID: FamilyID
-    /// Nil for one about a connection, and for a digest.
+    /// Nil for one about a connection, and for a digest of any kind.
     let nagID: NagID?
     let recipientID: UserID
     let channel: DeliveryChannel
@@ -28,6 +28,8 @@ struct DeliveryMessage: Sendable {
 
     /// The event of a digest that a draft sent.
     static let digestSent = "digest_sent"
+    /// The event of a daily digest.
+    static let dailyDigest = "daily_digest"
 
     init(
         _ claim: ClaimedDelivery, event: String, phase: EscalationPhase?, _ description: String?,
@@ -48,6 +50,7 @@ struct DeliveryMessage: Sendable {
         case nil: break
         }
         if event == digestSent { return "Digest of the week" }
+        if event == dailyDigest { return "Due and overdue" }
         return switch (NagEventType(rawValue: event), phase) {
         case (.escalated, .dueSoon): "Due soon"
         case (.escalated, .overdueSoft): "Overdue"

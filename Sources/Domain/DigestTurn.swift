@@ -1,0 +1,24 @@
+/// Whether a person's daily digest is due: once for each date in their zone, from a time of day on.
+public struct DigestTurn: Hashable, Sendable {
+    /// The date whose digest is due; nil before its time, and once it was made.
+    public let dueOn: CivilDate?
+    /// When to look again, after the moment of asking.
+    public let next: Timestamp
+
+    /// - Parameters:
+    ///   - time: the person's choice.
+    ///   - last: the last date whose digest was made; nil for none.
+    public init(at time: TimeOfDay, last: CivilDate?, now: Timestamp, zone: some ZoneRules) {
+        let today = zone.local(now).date
+        let moment = zone.moment(today, time)
+        let last = last.map { max($0, today.adding(days: -1)) } ?? today.adding(days: -1)
+        dueOn = last < today && moment <= now ? today : nil
+        next = last < today && moment > now ? moment : zone.moment(max(last, today).adding(days: 1), time)
+    }
+
+    /// The date that needs no digest for somebody who begins to want one now: today's, when its time has passed.
+    public static func passed(at time: TimeOfDay, now: Timestamp, zone: some ZoneRules) -> CivilDate? {
+        let today = zone.local(now).date
+        return zone.moment(today, time) <= now ? today : nil
+    }
+}

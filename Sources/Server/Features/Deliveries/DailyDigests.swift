@@ -1,0 +1,41 @@
+import Domain
+import Postgres
+import SQL
+import TimeZones
+
+/// Makes the daily digests of people who want one notification a day, for the scheduler.
+///
+/// A digest is one statement: it moves the person's turn on and stores the notification, or neither. So there is one a
+/// person and date, whoever makes it and however often. What it says is read when it is sent.
+final class DailyDigests {
+    /// How many people a round looks at.
+    private static let share = 200
+
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// Makes the digests that are due.
+    /// - Returns: whether more people wait than it looked at.
+    func make(at now: Timestamp) async throws -> Bool {
+        let rows = try await services.database.query(PreferenceStatements.digestsDue(at: now, limit: Self.share))
+        for index in 0..<rows.count {
+            let turn = try StoredDigestTurn(rows[index])
+            _ = try await services.database.query(statement(of: turn, at: now))
+        }
+        return rows.count == Self.share
+    }
+
+    private func statement(of turn: StoredDigestTurn, at now: Timestamp) -> SQL {
+        let preferences = turn.stored.effective(inFamilyAt: turn.timeZone)
+        guard preferences.notificationFrequency == .dailyDigest else {
+            return PreferenceStatements.move(turn, to: nil, madeOn: nil)
+        }
+        let decision = DigestTurn(
+            at: preferences.digestAt, last: turn.lastOn, now: now, zone: services.zones.zone(preferences.timeZone))
+        let moved = PreferenceStatements.move(turn, to: decision.next, madeOn: turn.isMember ? decision.dueOn : nil)
+        guard turn.isMember, let date = decision.dueOn else { return moved }
+        return DeliveryStatements.insertDigest(
+            DeliveryIDs(services.random, at: now), on: date, to: turn.userID, with: moved, at: now)
+    }
+}

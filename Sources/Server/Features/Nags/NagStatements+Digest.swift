@@ -1,0 +1,24 @@
+import Domain
+import SQL
+
+extension NagStatements {
+    /// Somebody's open nags that are due by a moment, the longest due first, and the `total` of all: of their family and of
+    /// connections, without those that they have dismissed, and those that nobody may remind them of any more.
+    static func digest(of user: UserID, in family: FamilyID, until moment: Timestamp, limit: Int) -> SQL {
+        let isAbout: SQL = """
+            n.recipient_id = \(user) AND n.status = 'open' AND n.due_at <= \(moment) AND n.recipient_dismissed_at IS NULL
+            """
+        return """
+            SELECT n.due_at, n.category, n.description, count(*) OVER () AS total
+            FROM (
+                SELECT * FROM nags n WHERE n.family_id = \(family) AND \(isAbout)
+                UNION ALL
+                SELECT * FROM nags n WHERE n.connection_id IS NOT NULL AND \(isAbout)
+                    AND \(ConnectionStatements.isActive("n.connection_id"))
+            ) n
+            WHERE NOT \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id"))
+                AND NOT \(RelationshipStatements.isSuspended(between: "n.creator_id", and: "n.recipient_id"))
+            ORDER BY n.due_at, n.id LIMIT \(limit)
+            """
+    }
+}

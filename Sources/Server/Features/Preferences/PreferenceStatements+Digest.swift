@@ -1,0 +1,66 @@
+import Domain
+import Postgres
+import SQL
+
+/// A person's turn to get a daily digest, as of one moment.
+struct StoredDigestTurn {
+    let familyID: FamilyID
+    let userID: UserID
+    let stored: StoredPreferences
+    let timeZone: String
+    let isMember: Bool
+    /// The last date whose digest was made.
+    let lastOn: CivilDate?
+    /// What tells whether anything has changed since.
+    fileprivate let version: (changedBy: Int64, nextAt: Timestamp)
+
+    /// Reads a row of `PreferenceStatements.digestsDue`.
+    init(_ row: Row) throws(PostgresError) {
+        familyID = try row["family_id"]
+        userID = try row["user_id"]
+        stored = try row["prefs"]
+        timeZone = try row["time_zone"]
+        isMember = try row["is_member"]
+        let lastDay: Int64? = try row["last_digest_day"]
+        lastOn = lastDay.map { CivilDate(daysSinceEpoch: $0) }
+        version = (try row["changed_by"], try row["next_digest_at"])
+    }
+}
+
+/// Statements on when people get their daily digests.
+extension PreferenceStatements {
+    /// The people whose digests have been due longest, or whose settings have changed since.
+    static func digestsDue(at now: Timestamp, limit: Int) -> SQL {
+        """
+        SELECT p.family_id, p.user_id, p.prefs, p.changed_by, p.next_digest_at,
+               (p.last_digest_on - DATE '1970-01-01')::bigint AS last_digest_day,
+               f.time_zone, coalesce(m.status = 'active', false) AS is_member
+        FROM preferences p JOIN families f ON f.id = p.family_id
+        LEFT JOIN memberships m ON m.family_id = p.family_id AND m.user_id = p.user_id
+        WHERE p.next_digest_at <= \(now)
+        ORDER BY p.next_digest_at LIMIT \(limit)
+        """
+    }
+
+    /// Moves a turn on, unless anything has changed since it was read. Returns the row that it moved.
+    /// - Parameters:
+    ///   - next: nil for somebody who wants no digest any more.
+    ///   - date: the date whose digest is made with it.
+    static func move(_ turn: StoredDigestTurn, to next: Timestamp?, madeOn date: CivilDate?) -> SQL {
+        """
+        UPDATE preferences SET next_digest_at = \(next),
+            last_digest_on = coalesce(\(date?.description)::date, last_digest_on)
+        WHERE family_id = \(turn.familyID) AND user_id = \(turn.userID)
+            AND changed_by = \(turn.version.changedBy) AND next_digest_at = \(turn.version.nextAt)
+        RETURNING family_id, user_id
+        """
+    }
+
+    /// Part of an act: makes the scheduler look at the digests of a family again, because its zone has changed.
+    static func makeDigestsDue(at now: Timestamp) -> SQL {
+        """
+        UPDATE preferences SET next_digest_at = least(preferences.next_digest_at, \(now)) FROM ledger_stamp
+        WHERE preferences.family_id = ledger_stamp.family_id AND preferences.next_digest_at IS NOT NULL
+        """
+    }
+}

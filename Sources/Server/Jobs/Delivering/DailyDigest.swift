@@ -1,0 +1,39 @@
+import Domain
+import Postgres
+
+/// What a daily digest says: a person's open nags that are overdue, or due within a day.
+struct DailyDigest {
+    /// How many nags it names.
+    static let longest = 20
+    /// How far it looks ahead: until the next one.
+    static let horizon = Timestamp.Span.days(1)
+    private static let longestWords = 80
+
+    private let nags: [(dueAt: Timestamp, words: String)]
+    /// All of them, also those that are not named.
+    private let total: Int
+
+    /// Reads the rows of `NagStatements.digest`.
+    init(_ rows: Rows) throws(PostgresError) {
+        nags = try rows.map { row throws(PostgresError) in
+            let (description, category): (String?, NagCategory) = (try row["description"], try row["category"])
+            let words = description.map(inOneLine).flatMap { $0.isEmpty ? nil : $0 } ?? category.rawValue
+            return (try row["due_at"], words.count > Self.longestWords ? words.prefix(Self.longestWords) + "…" : words)
+        }
+        total = try rows.first?["total"] ?? 0
+    }
+
+    var isEmpty: Bool { nags.isEmpty }
+
+    /// `Overdue: Feed the cat; Read. Due within a day: Walk the dog. And 3 more.`
+    func text(at now: Timestamp) -> String {
+        let parts = [
+            ("Overdue", nags.filter { $0.dueAt <= now }), ("Due within a day", nags.filter { $0.dueAt > now }),
+        ]
+        var sentences = parts.filter { !$0.1.isEmpty }.map { title, some in
+            "\(title): \(some.map(\.words).joined(separator: "; "))."
+        }
+        if total > nags.count { sentences.append("And \(total - nags.count) more.") }
+        return sentences.joined(separator: " ")
+    }
+}
