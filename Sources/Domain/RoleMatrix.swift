@@ -58,7 +58,7 @@ public struct NagPart: OptionSet, Hashable, Sendable {
     public static let recipient = NagPart(rawValue: 2)
     /// A guardian of the nag's family.
     public static let guardian = NagPart(rawValue: 4)
-    /// A guardian of the child who receives a nag of a connection. They read it.
+    /// A guardian of the child who receives a nag of a connection. They read it, and may withdraw it.
     public static let guardianOfRecipient = NagPart(rawValue: 8)
 }
 
@@ -137,7 +137,7 @@ public enum RoleMatrix {
             return part.isDisjoint(with: [.creator, .guardian, .guardianOfRecipient]) ? .creatorOrGuardianOnly : nil
         case .edit, .askForPushBack:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
-        case .withdraw: return part.contains(.creator) ? nil : .creatorOnly
+        case .withdraw: return part.isDisjoint(with: [.creator, .guardianOfRecipient]) ? .creatorOnly : nil
         case .updateStatus, .snooze, .dismiss, .commit, .submitExcuse:
             return part.contains(.recipient) ? nil : .recipientOnly
         }

@@ -75,10 +75,10 @@ import Testing
         #expect(RoleMatrix.denial(of: act, by: []) == .notVisible)
     }
 
-    @Test("the guardians of a child who receives a connection's nag only read it", arguments: NagAct.allCases)
+    @Test("the guardians of a child who receives a connection's nag read and withdraw it", arguments: NagAct.allCases)
     func guardiansOfRecipient(_ act: NagAct) {
-        let reading: Set<NagAct> = [.read, .readExcuses, .readDeliveries]
-        #expect((RoleMatrix.denial(of: act, by: .guardianOfRecipient) == nil) == reading.contains(act))
+        let allowed: Set<NagAct> = [.read, .readExcuses, .readDeliveries, .withdraw]
+        #expect((RoleMatrix.denial(of: act, by: .guardianOfRecipient) == nil) == allowed.contains(act))
         let (child, other) = (UserID(high: 0, low: 1), UserID(high: 0, low: 2))
         let person = UserID(high: 0, low: 3)
         #expect(NagPart(of: person, guardsRecipient: true, creator: other, recipient: child) == .guardianOfRecipient)

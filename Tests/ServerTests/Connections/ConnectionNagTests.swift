@@ -27,8 +27,9 @@ struct ConnectionNagTests {
                 #expect(try await scene.list(as: person) == [nag.id])
                 #expect(
                     try await scene.list(NagListQuery(connectionID: scene.connection.id), as: person) == [nag.id])
+                // The only list of the web client.
                 let family = try #require(person.familyID)
-                #expect(try await scene.list(NagListQuery(familyID: family), as: person).isEmpty)
+                #expect(try await scene.list(NagListQuery(familyID: family), as: person) == [nag.id])
                 let page = try await server.call(API.syncEvents, SyncQuery(familyID: family), as: person)
                 #expect(page.nags.isEmpty && page.nagEvents.isEmpty)
             }
@@ -125,6 +126,9 @@ struct ConnectionNagTests {
             for person in readers {
                 #expect(try await scene.get(nag, as: person) == nag)
                 #expect(try await scene.list(as: person) == [nag.id])
+                // The only list of the web client.
+                let family = person.id == scene.friend.id ? scene.family.otherFamilyID : scene.family.id
+                #expect(try await scene.list(NagListQuery(familyID: family), as: person) == [nag.id])
                 #expect(
                     try await scene.list(NagListQuery(connectionID: scene.connection.id), as: person) == [nag.id])
                 #expect(
@@ -135,18 +139,50 @@ struct ConnectionNagTests {
                 try await expectRefusal(404) { try await scene.get(nag, as: person) }
                 #expect(try await scene.list(as: person).isEmpty)
             }
-            // The guardians read; they change nothing and write nothing.
+            for person in [scene.family.participant, own] {
+                #expect(try await scene.list(NagListQuery(familyID: scene.family.id), as: person).isEmpty)
+                try await expectRefusal(404) {
+                    try await server.call(API.withdrawNag, NagPath(nagID: nag.id), as: person)
+                }
+            }
+            // Neither family's id opens the list of the other, nor does a former member's.
+            for (person, family) in [
+                (scene.friend, scene.family.id), (scene.parent, scene.family.otherFamilyID),
+                (scene.family.removed, scene.family.id),
+            ] {
+                let refusal = try await expectRefusal(403) {
+                    try await scene.list(NagListQuery(familyID: family), as: person)
+                }
+                #expect(refusal.code == .authorizationDenied)
+            }
+            // The guardians read and may withdraw it; they change nothing and write nothing.
             for guardian in [scene.parent, scene.family.secondGuardian] {
                 let changes = NagUpdate(category: .homework)
                 try await expectRefusal(403) { try await scene.update(nag, changes, as: guardian) }
-                try await expectRefusal(403) {
-                    try await server.call(API.withdrawNag, NagPath(nagID: nag.id), as: guardian)
-                }
                 try await expectRefusal(403) { try await server.complete(nag.id, as: guardian) }
                 _ = try await server.call(API.listDeliveries, DeliveryListQuery(nagID: nag.id), as: guardian)
             }
             try await expectRefusal(403) {
                 try await server.call(API.listDeliveries, DeliveryListQuery(nagID: nag.id), as: scene.family.child)
+            }
+            try await expectRefusal(403) {
+                try await server.call(API.withdrawNag, NagPath(nagID: nag.id), as: scene.family.child)
+            }
+            try await server.registerDevice(as: scene.friend)
+            let withdrawn = try await server.expectOnly(audit: ["nag.withdrawn"], events: ["nag_withdrawn"], stamped: 1)
+            {
+                try await server.call(
+                    API.withdrawNag, NagPath(nagID: nag.id), as: scene.family.secondGuardian)
+            }
+            #expect(withdrawn.status == .withdrawn)
+            try await server.withWorker(DeliveryOptions()) { try await $0.run() }
+            #expect(
+                try await server.notified(of: nag.id) == ["\(scene.friend.name) nag_withdrawn push sent"])
+            // A nag of before is nobody's to withdraw once the child is another family's.
+            let last = try await scene.nag(from: scene.friend, to: scene.family.child)
+            try await server.revoke(scene.connection, as: scene.friend)
+            try await expectRefusal(409) {
+                try await server.call(API.withdrawNag, NagPath(nagID: last.id), as: scene.parent)
             }
         }
     }

@@ -3,7 +3,8 @@ import Contract
 import Domain
 
 extension Nags {
-    /// Withdraws a nag, for its creator. Repeating it changes nothing.
+    /// Withdraws a nag, for its creator; one of a connection also for the guardians of the child who receives it. Whichever
+    /// of the two people did not do it is notified. Repeating it changes nothing.
     package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }
@@ -18,7 +19,9 @@ extension Nags {
                         NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now, id: id),
                     ]
                         + notification(
-                            of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfTold: true, at: call.now)),
+                            of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfTold: true, at: call.now)
+                        + (nag.creatorID == nag.recipientID
+                            ? [] : notification(of: id, on: nag, to: nag.creatorID, by: view.userID, at: call.now))),
                 nag)
         }
     }

@@ -41,15 +41,15 @@ package final class Nags {
     }
 
     /// The nags that the caller may see: of a family guardians all, others those they created or received; of connections
-    /// those they created or received, and those of the children whose guardian they are. Without a filter those of their
-    /// family and of all connections.
+    /// those they created or received, and those of the children whose guardian they are. Those of connections are in the
+    /// list of the caller's family, too, because its members are the people they see.
     package func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
         let (query, queries) = (call.parameters, services.database)
         let scopes: [NagStatements.PageScope]
         switch (query.familyID, query.connectionID) {
         case (let family?, nil):
             let member = try await services.access.member(caller, of: family, queries)
-            scopes = [.family(family, isGuardian: member.role == .guardian)]
+            scopes = [.family(family, isGuardian: member.role == .guardian), .allConnections]
         case (nil, let connection?):
             _ = try await services.access.account(caller, queries)
             scopes = [.connection(connection)]
