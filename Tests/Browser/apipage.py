@@ -53,7 +53,7 @@ def front_page(walk):
 def first_call(walk):
     """A newcomer makes a call without a token, signs in, and reads the family's nags, without leaving the page."""
     b = walk.browser
-    go_to(walk, "versions", "Versions of server and API")
+    go_to(walk, "versions of the server", "Get the versions of the server and of its API")
     assert "server_version" in send(walk, 200)
     family = walk.sql(f"SELECT m.family_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE u.email = '{walk.options.guardian[0]}'")
     go_to(walk, "list nags", "List nags")
@@ -72,7 +72,7 @@ def first_call(walk):
     shell = b.js("document.querySelector('main .copy[aria-label*=curl]').getAttribute('aria-label')")
     assert "$TOKEN" in shell and family in shell and b.js("sessionStorage.getItem('nagz.docs.token')") not in shell, shell
     walk.shot("api-page")
-    go_to(walk, "ask somebody to do", "Ask somebody to do something")
+    go_to(walk, "create a nag", "Create a nag")
     # Without a search, all operations are there to step through.
     b.js("document.activeElement.blur()")
     b.key("/")

@@ -55,6 +55,16 @@ struct DocumentTests {
         }
     }
 
+    @Test(
+        "summaries begin with the verb of the operation's id, have at most 70 characters and no full stop",
+        arguments: API.all)
+    func summaries(operation: Contract.Operation) throws {
+        let summary = try #require(document.operation(operation.method.rawValue, operation.path)).summary
+        let verb = operation.id.prefix { $0.isLowercase }
+        #expect(summary.lowercased().hasPrefix(verb), "\(operation.id): \(summary)")
+        #expect(summary.first?.isUppercase == true && summary.count <= 70 && !summary.hasSuffix("."), "\(summary)")
+    }
+
     @Test("every operation has its sample")
     func coverage() {
         #expect(Set(Sample.all.map(\.operation.id)) == Set(API.all.map(\.id)))

@@ -35,7 +35,8 @@ struct ConnectionScene: Sendable {
     func nag(
         from creator: Person, to recipient: Person, due: Timestamp.Span = .hours(2), every recurrence: Recurrence? = nil
     ) async throws -> NagResponse {
-        try await server.call(API.createNag, order(for: recipient, due: due, every: recurrence), as: creator)
+        try await server.call(
+            API.createNag, order(for: recipient, due: due, every: recurrence), as: creator, headers: TestServer.named)
     }
 
     func get(_ nag: NagResponse, as person: Person) async throws -> NagResponse {

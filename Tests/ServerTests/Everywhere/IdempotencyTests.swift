@@ -16,6 +16,44 @@ struct IdempotencyTests {
         ]
     }
 
+    @Test("identical creations by one person within two seconds are one, also at once; anything else is not")
+    func identicalCreations() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            func create(
+                _ description: String = "Dishes", by person: Person? = nil, headers: [String: String] = [:]
+            ) async throws -> String {
+                let reply = try await server.call(
+                    "POST", "/api/v1/nags", as: person ?? family.guardian, body: body(family, description),
+                    headers: headers)
+                #expect(reply.status == 201)
+                return reply.json?["id"]?.stringValue ?? ""
+            }
+            let ids = try await server.expectOnly(audit: ["nag.created"], events: ["nag_created"], stamped: 1) {
+                async let taps = [create(), create(), create()]
+                return try await Set(taps)
+            }
+            let first = try #require(ids.first)
+            #expect(ids.count == 1)
+            server.clock.advance(by: .milliseconds(1_999))
+            #expect(try await create() == first)
+            var others = [
+                try await create("Dusting"), try await create(by: family.secondGuardian),
+                try await create(headers: ["Idempotency-Key": "one"]),
+                try await create(headers: ["Idempotency-Key": "two"]),
+            ]
+            server.clock.advance(by: .milliseconds(1))
+            others.append(try await create(headers: ["Idempotency-Key": "three"]))
+            #expect(Set(others + [first]).count == 6)
+            server.clock.advance(by: .seconds(2))
+            let later = try await create()
+            #expect(!others.contains(later) && later != first)
+            let withdrawn = try await server.call("POST", "/api/v1/nags/\(later)/withdraw", as: family.guardian)
+            #expect(withdrawn.status == 200)
+            #expect(try await create() != later, "a nag that was withdrawn is not asked for again")
+        }
+    }
+
     @Test("a replay gives the first answer and does nothing again, whatever has happened since")
     func replay() async throws {
         try await TestServer.run { server in

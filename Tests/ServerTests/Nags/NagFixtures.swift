@@ -42,13 +42,16 @@ extension TestServer {
             doneDefinition: done, description: "Please", recurrence: recurrence)
     }
 
+    /// The fields of a write that is meant, also if it is the same as the one before.
+    static var named: [String: String] { ["Idempotency-Key": "\(UInt64.random(in: 0...UInt64.max))"] }
+
     /// Makes a nag through the API.
     func nag(
         from creator: Person, to recipient: Person, due: Timestamp.Span = .hours(2), _ category: NagCategory = .chores,
         _ done: DoneDefinition = .binaryCheck, every recurrence: Recurrence? = nil
     ) async throws -> NagResponse {
         let order = order(for: recipient, in: creator.familyID, due: due, category, done, every: recurrence)
-        return try await call(API.createNag, order, as: creator)
+        return try await call(API.createNag, order, as: creator, headers: Self.named)
     }
 
     /// A request's context, for what tests write through the ledger themselves.

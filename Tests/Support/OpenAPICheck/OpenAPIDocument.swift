@@ -96,6 +96,7 @@ public struct DescribedOperation: Sendable {
     }
 
     public let id: String
+    public let summary: String
     public let method: String
     public let path: String
     public let tags: [String]
@@ -110,6 +111,7 @@ public struct DescribedOperation: Sendable {
         self.method = method
         self.path = path
         id = description["operationId"]?.stringValue ?? ""
+        summary = description["summary"]?.stringValue ?? ""
         tags = (description["tags"]?.arrayValue ?? []).compactMap(\.stringValue)
         statuses = (description["responses"]?.objectValue?.members ?? []).compactMap { Int($0.key) }
         let choices = description["security"]?.arrayValue ?? []

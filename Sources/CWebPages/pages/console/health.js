@@ -1,5 +1,6 @@
 // The card with the audit log's status: the seal, the findings and the figures.
 import {get} from "/console/api.js";
+import {toHex} from "/console/bytes.js";
 import {copyable, h, icon, number} from "/console/dom.js";
 import {latest} from "/console/latest.js";
 import {pinned} from "/console/notes.js";
@@ -57,7 +58,8 @@ export function showHealth(card, state) {
             fact("Signature", signed === "good" ? h("span", {class: "goodtext"}, icon("check"), " by the pinned key, checked here") : signed === "unknown" ? h("span", {class: "opentext"}, note) : "not checked yet"),
             fact("Exposure", `${number(status.exposure_ms)} ms`, h("span", {class: "muted"}, " of 5 s")),
             ...(status.check ? [fact("Background check", ...checkText(status.check))] : []),
-            fact("Root", status.root ? copyable(status.root) : "–"),
+            // Of the size above it: a witness is asked about both.
+            fact("Root", newest ? copyable(toHex(newest.root)) : status.root ? copyable(status.root) : "–"),
             fact("Pinned key", log.origin && pinned(log.origin) ? [copyable(pinned(log.origin)), h("small", {class: "muted"}, "The first this browser saw. Compare it with “nagz audit keys”.")] : "–"));
     };
     const stop = onTrust(showState);

@@ -15,7 +15,10 @@ extension Nags {
         let input = provenance(of: order.capture, at: caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
-                try await decide(order, over: connection, by: caller, as: input, queries)
+                if let twin = try await twin(of: order, in: connection.retyped(), by: caller, queries) {
+                    return .answer(twin)
+                }
+                return try await decide(order, over: connection, by: caller, as: input, queries)
             }
         }
         do {

@@ -5,7 +5,8 @@ import Postgres
 import SQL
 
 extension Nags {
-    /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log.
+    /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log. Without an
+    /// Idempotency-Key a nag like one that the caller has just created is that one: two taps make no two nags.
     package func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
         do {
             return try await create(call.body, by: caller)
@@ -32,12 +33,24 @@ extension Nags {
         let input = provenance(of: order.capture, at: caller.now)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
+            if let twin = try await twin(of: order, in: family, by: caller, queries) { return .answer(twin) }
             if let denial = input.denial(about: order.recipientID, by: member.userID) {
                 return .denied(
                     .nagCreateDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
             }
             return try await creation(of: order, by: member, as: input, caller, queries)
         }
+    }
+
+    /// The nag like `order` that the caller has created within two seconds; nil where the client names its writes itself.
+    /// An act that depends on it MUST require that nothing has changed since.
+    func twin(
+        of order: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
+    ) async throws -> NagResponse? {
+        guard caller.context.idempotency == nil, order.attachmentIDs.isEmpty else { return nil }
+        let rows = try await queries.query(NagStatements.twin(of: order, in: ledger, by: caller.userID, at: caller.now))
+        guard let twin: NagID = try rows.first?["id"] else { return nil }
+        return try await view(caller, twin, queries).nag
     }
 
     /// Creates a nag that was written offline, by the rules and within the limits of one that is sent at once.

@@ -1,7 +1,24 @@
+import Contract
 import Domain
 import SQL
 
 extension NagStatements {
+    /// The open nag that the creator has created within two seconds in a family or connection, with the same recipient,
+    /// words, due time and all else that the nag itself has.
+    static func twin(of order: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
+        """
+        SELECT n.id FROM nags n
+        WHERE n.family_id = \(ledger) AND n.creator_id = \(creator)
+            AND n.created_at > \(now - .seconds(2)) AND n.created_at <= \(now)
+            AND n.recipient_id = \(order.recipientID) AND n.due_at = \(order.dueAt.flooredToMillisecond)
+            AND n.category = \(order.category) AND n.done_definition = \(order.doneDefinition)
+            AND n.description IS NOT DISTINCT FROM \(order.description)
+            AND n.recurrence IS NOT DISTINCT FROM \(order.recurrence)
+            AND n.parent_nag_id IS NULL AND n.status = 'open' AND NOT n.has_attachments
+        ORDER BY n.created_at, n.id LIMIT 1
+        """
+    }
+
     /// The recipient of a new nag, their relationship with its creator, the family's policy, and how many nags the
     /// creator sent on the family's local day. No row: the recipient never belonged to the family.
     ///
