@@ -1,5 +1,11 @@
 -- One notification a day of what is due and overdue, for people who prefer that to one for each step.
 -- Every row that is there satisfies all of these, so that there is nothing to scan.
+-- contract: deliveries.deliveries_have_cause: what 0.1.0 writes satisfies it, because it writes no digest_on.
+-- contract: deliveries_of_draft: 0.1.0 does not name it.
+-- contract: deliveries_of_draft_by_channel: it refuses less than the one before, which 0.1.0 satisfies.
+-- lock: deliveries_of_digest: a second for a million deliveries; writes of deliveries wait that long, reads do not.
+-- lock: deliveries_of_draft_by_channel: a second for a million deliveries; writes of deliveries wait that long, reads do not.
+-- lock: preferences_digests: a row for each member; a moment.
 
 ALTER TABLE preferences
     -- When the scheduler looks at the person's digest next; null for somebody who wants none.
@@ -29,5 +35,5 @@ ALTER TABLE deliveries
 CREATE UNIQUE INDEX deliveries_of_digest ON deliveries (family_id, user_id, channel, digest_on)
     WHERE digest_on IS NOT NULL;
 DROP INDEX deliveries_of_draft;
-CREATE UNIQUE INDEX deliveries_of_draft ON deliveries (family_id, draft_id, user_id, channel)
+CREATE UNIQUE INDEX deliveries_of_draft_by_channel ON deliveries (family_id, draft_id, user_id, channel)
     WHERE draft_id IS NOT NULL;
