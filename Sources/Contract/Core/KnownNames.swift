@@ -57,8 +57,8 @@ public final class KnownNames: Sendable {
         }
     }
 
-    /// The first of the names that are equal but for a third of their letters, dashes and case; nil for a long name, which
-    /// is no mistyped one.
+    /// The name with the fewest other letters, without regard to case, underscores and hyphens; nil where more than a third
+    /// are others, and for a long name.
     static func nearest(to name: String, of known: Set<String>) -> String? {
         guard name.utf8.count <= 64 else { return nil }
         func plain(_ text: String) -> [UInt8] {

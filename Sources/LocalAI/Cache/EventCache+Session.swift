@@ -16,7 +16,7 @@ extension EventCache {
         let turns = try database.rows(
             """
             SELECT t.id, t.at, t.turn FROM families f JOIN session_turns t ON t.family = f.key
-            WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT 4
+            WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.most)
             """
         ) { row throws(SQLiteError) in
             let (id, at): (ExecutionID, Timestamp) = (try row["id"], try row["at"])

@@ -3,8 +3,8 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// The open nag that the creator has created within two seconds in a family or connection, with the same recipient,
-    /// words, due time and all else that the nag itself has.
+    /// The open nag that the creator has created within two seconds in a family or connection, with the same recipient, due
+    /// time, category, done definition, description and recurrence, and without attachments.
     static func twin(of order: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
         """
         SELECT n.id FROM nags n
