@@ -25,6 +25,7 @@ extension Sample {
         (draft.approvedBy, draft.approvedAt, draft.confirmedAt) = (id(1), moment, moment)
         (draft.executedBy, draft.executedAt, draft.resultID) = (id(1), moment, id(5))
         (draft.importID, draft.itemID) = (id(51), id(52))
+        draft.addresseeID = id(4)
         (draft.editedBy, draft.editedAt, draft.bodyHash) = (id(1), moment, "ab12")
         (draft.rejectedBy, draft.rejectedAt) = (id(1), moment)
         return draft

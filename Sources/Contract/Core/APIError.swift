@@ -82,6 +82,8 @@ public struct APIError: Error, Hashable, Sendable {
     public var reason: String?
     /// When an instance of a series can be completed, where that is later.
     public var opensAt: Timestamp?
+    /// The draft that was made of what was refused.
+    public var draftID: DraftID?
     /// Seconds until a retry makes sense; sent as `Retry-After`.
     public var retryAfter: Int?
     /// What the mediator says of a question that it did not answer.
@@ -151,6 +153,7 @@ public struct ErrorEnvelope: Hashable, WireObject {
         var refusal = APIError(error.code, error.message, field: error.field, reason: error.reason)
         refusal.execution = error.execution
         refusal.opensAt = error.opensAt
+        refusal.draftID = error.draftID
         self.init(refusal, requestID: error.requestID)
     }
 
@@ -169,6 +172,7 @@ public struct ErrorEnvelope: Hashable, WireObject {
                         json.fieldIfPresent("field", error.field)
                         json.fieldIfPresent("reason", error.reason)
                         json.fieldIfPresent("opens_at", error.opensAt)
+                        json.fieldIfPresent("draft_id", error.draftID)
                         error.execution?.writeMembers(to: &json)
                     }
                 }
@@ -185,6 +189,7 @@ private struct ErrorFields: WireInput {
     let field: String?
     let reason: String?
     let opensAt: Timestamp?
+    let draftID: DraftID?
     let execution: ExecutionFault?
 
     init(_ fields: FieldReader) throws(InvalidInput) {
@@ -195,6 +200,7 @@ private struct ErrorFields: WireInput {
         field = details?["field"]?.stringValue
         reason = details?["reason"]?.stringValue
         opensAt = details?["opens_at"]?.stringValue.flatMap { Timestamp(rfc3339: $0) }
+        draftID = details?["draft_id"]?.stringValue.flatMap { DraftID($0) }
         execution = details.flatMap { try? ExecutionFault(FieldReader($0)) }
     }
 }

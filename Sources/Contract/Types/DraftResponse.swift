@@ -2,7 +2,7 @@ import Domain
 import JSON
 import NagzAI
 
-/// A draft as those see it who may: its author and the family's guardians.
+/// A draft as those see it who may: its author, its addressee and the family's guardians.
 public struct DraftResponse: Hashable, WireObject {
     public var id: DraftID
     public var familyID: FamilyID
@@ -38,6 +38,8 @@ public struct DraftResponse: Hashable, WireObject {
     /// The import that it came with, and the item of it that it was made of; nil for others.
     public var importID: ImportID?
     public var itemID: InputID?
+    /// Who is asked to decide about it: the creator of the nag whose recipient asks for a later time; nil for others.
+    public var addresseeID: UserID?
     public var traceID: TraceID
     public var createdAt: Timestamp
     public var updatedAt: Timestamp
@@ -101,6 +103,7 @@ public struct DraftResponse: Hashable, WireObject {
         resultID = try fields.optional("result_id")
         importID = try fields.optional("import_id")
         itemID = try fields.optional("item_id")
+        addresseeID = try fields.optional("addressee_id")
         updatedAt = try fields.required("updated_at")
     }
 
@@ -139,6 +142,7 @@ public struct DraftResponse: Hashable, WireObject {
             json.field("result_id", resultID)
             json.field("import_id", importID)
             json.field("item_id", itemID)
+            json.field("addressee_id", addresseeID)
             json.field("trace_id", traceID)
             json.field("created_at", createdAt)
             json.field("updated_at", updatedAt)

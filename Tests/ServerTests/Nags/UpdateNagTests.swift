@@ -49,7 +49,7 @@ struct UpdateNagTests {
             events: ["nag_snoozed"]),
         Scenario(
             testDescription: "the recipient snoozes too long", who: .child, due: 151,
-            expected: .refusal(.validationFailed, "due_at")),
+            expected: .refusal(.validationFailed, "due_at"), audit: ["draft.created"]),
         Scenario(
             testDescription: "a snooze goes forward only", who: .child, due: 60,
             expected: .refusal(.validationFailed, "due_at")),

@@ -11,12 +11,12 @@ enum DraftStatements {
         d.fallback_reason, d.body_hash, d.edited_by, d.edited_at, d.rejected_by, d.rejected_at, d.confidence,
         d.warnings::text AS warnings, d.state, d.version, d.approved_by, d.approved_at,
         d.confirmed_at, d.key_digest, d.key_owner, d.key_expires_at, d.executed_by, d.executed_at, d.result_id,
-        d.import_id, d.item_id, d.trace_id, d.created_at, d.updated_at, d.expires_at, d.end_reason
+        d.import_id, d.item_id, d.addressee_id, d.trace_id, d.created_at, d.updated_at, d.expires_at, d.end_reason
         """
 
     /// A condition: who sees a draft `d` of their family.
     private static func isVisible(to user: UserID, seesAll: Bool) -> SQL {
-        seesAll ? "true" : "d.author_id = \(user)"
+        seesAll ? "true" : "(d.author_id = \(user) OR d.addressee_id = \(user))"
     }
 
     static func draft(_ id: DraftID, for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
@@ -64,18 +64,29 @@ enum DraftStatements {
         """
     }
 
+    /// An open draft with the same author, addressee and body.
+    static func openEqual(to draft: DraftResponse, at now: Timestamp) -> SQL {
+        """
+        SELECT d.id FROM drafts d
+        WHERE d.family_id = \(draft.familyID) AND d.author_id = \(draft.authorID) AND \(isOpen) AND d.expires_at >= \(now)
+            AND d.kind = \(draft.kind) AND d.nag_id = \(draft.nagID) AND d.addressee_id = \(draft.addresseeID)
+            AND d.body::text = \(text(of: draft.body))
+        ORDER BY d.id LIMIT 1
+        """
+    }
+
     // MARK: Statements of an act
 
     static func insert(_ draft: DraftResponse) -> SQL {
         """
         INSERT INTO drafts (family_id, id, kind, nag_id, author_id, source, body, body_hash, context_ids, citations, model,
-                            fallback_reason, confidence, warnings, state, version, import_id, item_id, trace_id, created_at,
-                            updated_at, expires_at)
+                            fallback_reason, confidence, warnings, state, version, import_id, item_id, addressee_id,
+                            trace_id, created_at, updated_at, expires_at)
         SELECT family_id, \(draft.id), \(draft.kind), \(draft.nagID), \(draft.authorID), \(draft.source),
                \(text(of: draft.body))::json, \(draft.bodyHash), \(SQLList(draft.contextIDs))::uuid[], \(SQLList(draft.citations))::uuid[],
                \(draft.model), \(draft.fallbackReason), \(draft.confidence),
                \(text(of: draft.warnings))::json, \(draft.progress.state), \(draft.progress.version)::integer,
-               \(draft.importID), \(draft.itemID), \(draft.traceID), \(draft.createdAt), \(draft.createdAt),
+               \(draft.importID), \(draft.itemID), \(draft.addresseeID), \(draft.traceID), \(draft.createdAt), \(draft.createdAt),
                \(draft.progress.expiresAt)
         FROM ledger_stamp
         """

@@ -10,7 +10,7 @@ import SQL
 ///
 /// A draft holds exactly what its execution does. It is approved by somebody who may do that without a draft, who then
 /// gets a second key for one execution within 60 seconds. The execution is the effect's own act, and the draft's row
-/// changes in it: both or neither. Author and guardians see a draft; nobody else does.
+/// changes in it: both or neither. Author, addressee and guardians see a draft; nobody else does.
 final class Drafts {
     let services: Services
     let nags: Nags

@@ -37,6 +37,7 @@ struct StoredDraft {
         response.resultID = try row["result_id"]
         response.importID = try row["import_id"]
         response.itemID = try row["item_id"]
+        response.addresseeID = try row["addressee_id"]
         response.updatedAt = try row["updated_at"]
         let (digest, owner, end): ([UInt8]?, UserID?, Timestamp?) = (
             try row["key_digest"], try row["key_owner"], try row["key_expires_at"]
@@ -79,6 +80,7 @@ extension DraftResponse {
         ]
         details["body_hash"] = bodyHash
         details["nag"] = nagID?.description
+        details["addressee"] = addresseeID?.description
         details["import"] = importID?.description
         if usedFallback { details["fallback_reason"] = fallbackReason }
         if let confidence { details["confidence"] = "\(confidence)" }

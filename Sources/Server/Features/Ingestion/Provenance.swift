@@ -34,6 +34,21 @@ extension StoredSource {
     }
 }
 
+extension DraftSource {
+    /// The only mapping from a stored source to that of a draft that is made of the input.
+    init(_ source: StoredSource) {
+        self =
+            switch source {
+            case .text, .habit, .onboarding, .system: .keyboard
+            case .voice: .voice
+            case .cameraText: .camera
+            case .galleryText: .gallery
+            case .document: .document
+            case .legacy: .imported
+            }
+    }
+}
+
 /// What somebody did or said, as the database names it.
 enum InputKind: String, Sendable, CaseIterable {
     case status, excuse, note, nag, promise, snooze, dismiss, undismiss

@@ -15,13 +15,17 @@ extension Nags {
             {
                 return view.refuse(.edit, denial, .policyForbidden)
             }
-            return try await change(view, by: call.body, as: input, at: call.now, queries)
+            return try await change(
+                view, by: call.body, as: input, at: call.now,
+                drafting: DueChangeDrafting(services: services, caller: caller), queries)
         }
     }
 
     /// Decides about changes of a nag.
+    /// - Parameter drafting: makes a draft of a snooze that is too long; nil to refuse it only.
     func change(
-        _ view: NagView, by changes: NagUpdate, as input: Provenance, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, by changes: NagUpdate, as input: Provenance, at now: Timestamp,
+        drafting: DueChangeDrafting? = nil, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         var changes = changes
         changes.dueAt = changes.dueAt?.flooredToMillisecond
@@ -29,7 +33,7 @@ extension Nags {
         guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
         if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
             if changes.scope == .series { return view.refuse(.edit, .creatorOrGuardianOnly) }
-            return try await snooze(view, to: dueAt, as: input, at: now, queries)
+            return try await snooze(view, to: dueAt, as: input, at: now, drafting, queries)
         }
         if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
             return view.refuse(.edit, denial, .policyForbidden)
@@ -118,7 +122,8 @@ extension Nags {
 
     /// Delays reminders within the family's limits; resets no history.
     private func snooze(
-        _ view: NagView, to dueAt: Timestamp, as input: Provenance, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, to dueAt: Timestamp, as input: Provenance, at now: Timestamp, _ drafting: DueChangeDrafting?,
+        _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
         let row = try await queries.query(
@@ -128,13 +133,21 @@ extension Nags {
         ).one()
         let allowance = SnoozeAllowance(
             isAllowed: try row["can_snooze"], perDay: try row["snoozes_per_day"], usedToday: try row["snoozed_today"])
+        let policy = try FamilyPolicy(row)
         switch NagLimit.denialOfSnooze(
-            from: view.nag.dueAt, to: dueAt, now: now, policy: try FamilyPolicy(row),
+            from: view.nag.dueAt, to: dueAt, now: now, policy: policy,
             allowance: view.role == .child ? allowance : nil)
         {
         case nil: break
-        case let denial? where denial == .snoozeNotLater || denial == .snoozeTooLong:
-            throw APIError(.validationFailed, denial, field: "due_at")
+        case .snoozeNotLater?: throw APIError(.validationFailed, Denial.snoozeNotLater, field: "due_at")
+        case .snoozeTooLong?:
+            let refusal = APIError(
+                .validationFailed, "You can postpone a nag by at most \(policy.maxSnoozeMinutes) minutes at a time.",
+                field: "due_at", reason: Denial.snoozeTooLong.rawValue)
+            // A draft says something to the creator.
+            guard let drafting, try await denialOfContact(of: view, with: [view.nag.creatorID], queries) == nil
+            else { throw refusal }
+            return try await drafting.refuse(refusal, moving: view, to: dueAt, as: input, queries)
         case let denial?:
             return view.refuse(.snooze, denial, .policyForbidden)
         }

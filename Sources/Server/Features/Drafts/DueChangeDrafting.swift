@@ -1,0 +1,54 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+/// Makes a draft of a recipient's request to move a nag further than a snooze may, for the nag's creator to decide on.
+///
+/// The request is refused all the same: the refusal and the draft are one act.
+struct DueChangeDrafting {
+    let services: Services
+    let caller: Caller
+
+    /// The refusal of the move, naming the draft: a new one, or the open one that an equal request has made.
+    /// - Throws: the plain refusal where no draft can be made: the nag is of a connection, which has no drafts, the consent
+    ///   or the person's switch for the AI is off, the time is too far ahead, or the day's number of drafts is reached.
+    func refuse<Answer>(
+        _ refusal: APIError, moving view: NagView, to dueAt: Timestamp, as input: Provenance, _ queries: any Queries
+    ) async throws -> Decision<Answer> {
+        let (family, now) = (view.familyID, caller.now)
+        guard view.nag.familyID == family, !DueTimeLimit.isTooFar(dueAt, now: now) else { throw refusal }
+        var draft = DraftResponse(
+            id: services.random.identifier(at: now), familyID: family, nagID: view.nag.id, authorID: view.userID,
+            source: DraftSource(input.source), body: .dueChange(DueChange(dueAt: dueAt)), contextIDs: [], citations: [],
+            model: DraftResponse.ofClient, confidence: nil, warnings: [],
+            progress: DraftProgress(expiresAt: now + DraftLimit.lifetime), traceID: caller.context.trace, createdAt: now
+        )
+        draft.addresseeID = view.nag.creatorID
+        draft.bodyHash = services.hash(of: draft.body)
+        do {
+            try Requester.requireOpenGate(try await queries.query(AIStatements.gate(view.userID, in: family)).one())
+            if let open = try await queries.query(DraftStatements.openEqual(to: draft, at: now)).first {
+                throw refusal.naming(try open["id"])
+            }
+            let count = try await DailyCount(limit: .draftSteps, user: view.userID).increment(at: now, queries)
+            let act = Act(
+                kind: .draftCreated, basis: .nothingChanged(since: view.seq), actor: view.pseudonym,
+                resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,
+                statements: [DraftStatements.insert(draft), count])
+            return .refuse(act, refusal.naming(draft.id))
+        } catch let error as APIError where error.isClosedGate || error.code == .rateLimited {
+            throw refusal
+        }
+    }
+}
+
+extension APIError {
+    /// The same refusal, with the draft that was made of what it refuses.
+    fileprivate func naming(_ draft: DraftID) -> APIError {
+        var named = self
+        named.message += " The later time was proposed to the person who made the nag."
+        named.draftID = draft
+        return named
+    }
+}
