@@ -80,7 +80,7 @@ let package = Package(
                 "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium", "ModelProviders",
                 "LoopbackClient",
             ],
-            exclude: ["THREATS.md"], swiftSettings: common),
+            exclude: ["README.md", "THREATS.md"], swiftSettings: common),
         // It answers what a person keeps on the device: nothing below it reaches the network.
         .target(
             name: "LocalAI",

@@ -113,15 +113,24 @@ struct ConfigurationTests {
         #expect(try Self.run(["config", "check", "--config", "/nowhere/nagz.conf"]).status == 78)
     }
 
-    @Test("the README and the help of serve know every option")
+    @Test("the page on configuration has every option with its default, and the help of serve has every option")
     func documented() throws {
-        let names = try Self.run(["config", "show"]).output.split(separator: "\n").map { $0.prefix { $0 != " " } }
-        #expect(names.count > 25)
-        let readme = try String(contentsOf: repository.appending(path: "README.md"), encoding: .utf8)
-        let help = try Self.run(["serve", "--help"]).output
-        for name in names {
-            #expect(readme.contains("`--\(name)") || readme.contains("`\(name)`"), "\(name)")
-            if name != "owner-database-url" { #expect(help.contains("--\(name) "), "\(name)") }
+        let options = try Self.run(["config", "show"]).output.split(separator: "\n").compactMap {
+            $0.wholeMatch(of: /([a-z-]+) +(.+?) +default/).map { (String($0.output.1), String($0.output.2)) }
         }
+        #expect(options.count > 25)
+        let page = try String(contentsOf: repository.appending(path: "deploy/configuration.md"), encoding: .utf8)
+        let help = try Self.run(["serve", "--help"]).output
+        for (name, standard) in options where name != "owner-database-url" {
+            #expect(help.contains("--\(name) "), "\(name)")
+            let row = page.split(separator: "\n").first {
+                $0.hasPrefix("| `--\(name) ") || $0.hasPrefix("| `--\(name)`")
+            }
+            let cells = row?.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
+            // The number of loops depends on the machine.
+            let isSame = name == "loops" || cells?.dropFirst(3).first?.contains(standard) == true
+            #expect(isSame, "\(name): \(standard)")
+        }
+        #expect(page.contains("`owner-database-url`") && page.contains("`NAGZ_OWNER_DATABASE_URL`"))
     }
 }

@@ -15,7 +15,7 @@ bench_growth() {
     need_space $((total + 10000)) "$STATE" # a family takes 0.85 MB; the rest is for the log of PostgreSQL
     large_cluster >"$log" 2>&1 || give_up "$EX_UNAVAILABLE" "$log" "the cluster could not be configured: $(last_line "$log")"
     grep -q '^HugePages_Rsvd: *[1-9]' /proc/meminfo ||
-        say 'PostgreSQL runs without huge pages here, so more families cost more (deploy/README.md, Memory of PostgreSQL)'
+        say 'PostgreSQL runs without huge pages here, so more families cost more (deploy/scaling.md, Memory of PostgreSQL)'
     for size in "${sizes[@]}"; do seed_size "$size"; done
     drive python3 "$ROOT/deploy/bench.d/growth.py" "${sizes[@]}" "$@" >"$results" || exit "$EX_SOFTWARE"
     show_figures 'Growth' growth "$results"

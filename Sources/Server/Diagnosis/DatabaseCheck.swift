@@ -151,7 +151,7 @@ public struct DatabaseCheck: Sendable {
     }
 
     private static func failed(_ name: String, _ error: any Error) -> CheckResult {
-        let advice = "see “Database logins” in the README, then run nagz migrate as the schema's owner"
+        let advice = "see “Database logins” in deploy/configuration.md, then run nagz migrate as the schema's owner"
         if let error = error as? PostgresError { return .failed(name, error.description, advice: advice) }
         return .failed(name, message: "\(error)", advice: advice)
     }

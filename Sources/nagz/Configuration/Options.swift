@@ -5,7 +5,7 @@ import NagzAI
 import Postgres
 import Server
 
-/// The configuration's options, in the order in which they are shown. The README describes them.
+/// The configuration's options, in the order in which they are shown. `deploy/configuration.md` describes them.
 enum Options {
     static let standardLoops = max(1, min(ProcessInfo.processInfo.activeProcessorCount, 16))
     private static let standard = Configuration(databaseURL: "", tokenKeys: [], loops: standardLoops)
