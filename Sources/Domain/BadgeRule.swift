@@ -18,6 +18,9 @@ public struct BadgeFacts: Hashable, Sendable {
 }
 
 extension BadgeType {
+    /// The badges that clients know.
+    public static let listed = allCases.filter { $0 != .familyAward }
+
     /// Whether these counts earn the badge.
     public func isReached(by facts: BadgeFacts) -> Bool {
         switch self {

@@ -64,7 +64,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .guardianOnly: "Only a guardian of this family can do this."
         case .guardianOrSelfOnly: "Only the person themself or a guardian of this family can do this."
         case .selfOnly: "Only the person themself can do this."
-        case .lastGuardian: "The last guardian cannot leave the family. Add another guardian first."
+        case .lastGuardian:
+            "The last guardian with a sign-in of their own cannot leave the family. Add another one first."
         case .joinsByCode:
             "Only accounts made in this family can be added. Everybody else joins with the family's invite code."
         case .participantOnly: "Only a participant can be made a guardian. Other roles do not change."

@@ -104,6 +104,7 @@ public enum BadgeType: String, Sendable, CaseIterable {
     case streak30 = "streak_30"
     case perfectWeek = "perfect_week"
     case centuryClub = "century_club"
-    /// What an incentive rule of the family awards; no counts earn it.
+    /// What an incentive rule of the family awards; no counts earn it. In lists of badges it is missing, because clients
+    /// know only the others: people see the rule's gamification event.
     case familyAward = "family_award"
 }

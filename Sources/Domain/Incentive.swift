@@ -11,7 +11,8 @@ public enum IncentiveTrigger: String, Sendable, CaseIterable {
 public enum IncentiveReward: String, Sendable, CaseIterable {
     /// The rule's amount of points; the family's multiplier does not change it.
     case bonusPoints = "bonus_points"
-    /// The badge `family_award`, once: badges are permanent and unique. The rule's amount means nothing then.
+    /// The family's reward, once: it is kept as the badge `family_award`, and badges are permanent and unique. The rule's
+    /// amount means nothing then.
     case badge
 }
 

@@ -127,7 +127,7 @@ struct DraftMessageTests {
             let fair = try await server.edit(greedy, DraftBodyChanges(amount: 7), as: family.participant)
             let key = try await server.confirmed(fair, as: family.guardian)
             let executed = try await server.expectOnly(
-                audit: ["incentive.approved"], scores: ["incentive_points"]
+                audit: ["incentive.approved"], scores: ["bonus_points"]
             ) {
                 try await server.execute(fair, key, as: family.guardian)
             }

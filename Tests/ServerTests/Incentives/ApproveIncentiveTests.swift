@@ -27,7 +27,7 @@ struct ApproveIncentiveTests {
             #expect(try await server.waiting(family) == [event])
             #expect(try await server.points(of: child, in: family).totalPoints == 10)
             server.clock.advance(by: .hours(1))
-            try await server.expectOnly(audit: ["incentive.approved"], scores: ["incentive_points"]) {
+            try await server.expectOnly(audit: ["incentive.approved"], scores: ["bonus_points"]) {
                 try await server.withPeers(1) { peers in
                     let answers = try await together(10) { number in
                         try await (number.isMultiple(of: 2) ? server : peers[0]).approve(

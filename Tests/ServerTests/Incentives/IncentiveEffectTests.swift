@@ -20,7 +20,7 @@ struct IncentiveEffectTests {
             #expect(try await server.points(of: family.child, in: family).totalPoints == 30)
             let nag = try await server.nag(from: family.guardian, to: family.child)
             try await server.expectOnly(
-                audit: ["nag.completed"], events: ["nag_completed"], scores: ["nag_completed", "incentive_points"],
+                audit: ["nag.completed"], events: ["nag_completed"], scores: ["nag_completed", "bonus_points"],
                 stamped: 1
             ) { _ = try await together(8) { _ in try await server.complete(nag.id, as: family.child) } }
             let events = try await server.incentives(nag.id, as: family.secondGuardian)
@@ -38,7 +38,7 @@ struct IncentiveEffectTests {
             let feed = try await server.call(
                 API.listGamificationEvents, GamificationEventsQuery(userID: family.child.id, familyID: family.id),
                 as: family.child)
-            let bonus = feed.items.first { $0.eventType == "incentive_points" }
+            let bonus = feed.items.first { $0.eventType == "bonus_points" }
             #expect(bonus?.id == event.id.retyped() && bonus?.deltaPoints == 50 && bonus?.streakDelta == 0)
         }
     }
@@ -76,7 +76,13 @@ struct IncentiveEffectTests {
             #expect(try await server.earn(family.child, in: family) == [])
             let badges = try await server.call(
                 API.listBadges, UserInFamilyQuery(userID: family.child.id, familyID: family.id), as: family.child)
-            #expect(badges.filter { $0.badgeType == .familyAward }.count == 1)
+            // Clients know no badge of the family's: they show the event.
+            #expect(Set(badges.map(\.badgeType)).isSubset(of: BadgeType.listed))
+            #expect(try await server.rows("SELECT id FROM badges WHERE badge_type = 'family_award'").count == 1)
+            let events = try await server.call(
+                API.listGamificationEvents, GamificationEventsQuery(userID: family.child.id, familyID: family.id),
+                as: family.child)
+            #expect(events.items.filter { $0.eventType == "family_reward" }.count == 2)
             let summary = try await server.points(of: family.child, in: family)
             #expect(summary.totalPoints == 20 && summary.eventCount == 4)
         }

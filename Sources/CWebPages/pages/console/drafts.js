@@ -12,7 +12,7 @@ import {address} from "/console/router.js";
 import {ago, clock, time} from "/console/time.js";
 
 const states = new Map([["", "All"], ["draft", "New"], ["approved", "Approved"], ["confirmed", "Confirmed"], ["executed", "Done"], ["rejected", "Rejected"], ["expired", "Expired"]]);
-const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Points or a badge are given.", notify_guardians: "The chosen guardians are notified."};
+const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Bonus points or the family's reward are given.", notify_guardians: "The chosen guardians are notified."};
 const isOpen = (one) => ["draft", "approved", "confirmed"].includes(one.state);
 /** Second keys that this page was given, by draft: {version, confirmation, expires_at}. They are in no storage. */
 const keys = new Map();
@@ -72,7 +72,7 @@ export function drafts(main, state) {
         case "suggested_nag": return ["Creates a nag for ", nameOf(body.recipient_id), `, ${word(body.category)}`, body.description && [": “", h("bdi", {}, body.description), "”"], ", due ", time(body.due_at), "."];
         case "due_change": return ["Moves the due time of ", nag(), " to ", time(body.due_at), "."];
         case "push_back": return ["Tells the recipient of ", nag(), ": “", h("bdi", {}, body.message), "”"];
-        case "consequence": return [`Gives the recipient of `, nag(), body.action_type === "badge" ? " the family's badge" : ` ${body.amount} points`, ", as an incentive rule promises."];
+        case "consequence": return [`Gives the recipient of `, nag(), body.action_type === "badge" ? " the family's reward" : ` ${body.amount} points`, ", as an incentive rule promises."];
         case "digest": return ["Tells ", body.recipient_ids.flatMap((id, index) => [index ? ", " : "", nameOf(id)]), ": “", h("bdi", {}, body.message), "”"];
         default: return [word(one.kind)];
         }

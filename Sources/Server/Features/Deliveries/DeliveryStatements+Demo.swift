@@ -7,9 +7,9 @@ extension DeliveryStatements {
     static func endDemo(in family: FamilyID, at now: Timestamp) -> SQL {
         """
         UPDATE deliveries d SET status = 'sent', provider_ref = 'demo', sent_at = d.created_at,
-            next_attempt = CASE WHEN n.status = 'open' THEN \(now)::timestamptz END
-        FROM nags n
-        WHERE d.family_id = \(family) AND d.status = 'pending' AND n.family_id = d.family_id AND n.id = d.nag_id
+            next_attempt = (SELECT \(now)::timestamptz FROM nags n
+                            WHERE n.family_id = d.family_id AND n.id = d.nag_id AND n.status = 'open')
+        WHERE d.family_id = \(family) AND d.status = 'pending'
         """
     }
 }

@@ -21,7 +21,7 @@ enum DeliveryStatements {
 
     /// What the delivery `d` tells of, whose nag's event is `e`.
     static let event: SQL = """
-        coalesce(d.connection_event,
+        coalesce(d.connection_event, d.family_notice,
                  CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent' WHEN d.digest_on IS NOT NULL THEN 'daily_digest' END,
                  e.event_type)
         """
@@ -112,6 +112,17 @@ enum DeliveryStatements {
         insert(ids, "draft_id", "\(draft)", to: user, at: now)
     }
 
+    /// The same of a notice about the act's family, for its guardians besides one person.
+    static func insert(_ notice: FamilyNotice, toGuardiansBesides user: UserID, at now: Timestamp) -> SQL {
+        let deliveries = channels(of: "g.user_id", push: "gen_random_uuid()", sms: "gen_random_uuid()")
+        return """
+            INSERT INTO deliveries (family_id, id, family_notice, user_id, channel, status, next_attempt, created_at)
+            SELECT g.family_id, c.id, \(notice.rawValue), g.user_id, c.channel, 'pending', \(now), \(now)
+            FROM (\(MembershipStatements.guardians(besides: user))) g CROSS JOIN LATERAL (\(deliveries)) c
+            WHERE \(DeviceStatements.exists(of: "g.user_id")) OR c.channel = 'sms'
+            """
+    }
+
     /// The daily digest of a date. It stays pending until a worker sends it.
     /// - Parameter turn: a statement that takes the person's turn, and returns a row with the `family_id` if it did.
     static func insertDigest(
@@ -133,21 +144,22 @@ enum DeliveryStatements {
         """
         INSERT INTO deliveries (family_id, id, \(columns), user_id, channel, status, next_attempt, created_at)
         SELECT source.family_id, c.id, \(values), \(user), c.channel, 'pending', \(now), \(now)
-        FROM \(source) source CROSS JOIN LATERAL (\(channels(of: user, ids))) c
-        WHERE (\(DeviceStatements.exists(of: user)) OR c.channel = 'sms') \(condition)
+        FROM \(source) source
+        CROSS JOIN LATERAL (\(channels(of: "\(user)", push: "\(ids.push)", sms: "\(ids.sms)"))) c
+        WHERE (\(DeviceStatements.exists(of: "\(user)")) OR c.channel = 'sms') \(condition)
         """
     }
 
     /// A subquery: each `channel` to somebody, by `Preferences.channels`, with the `id` of its delivery.
-    private static func channels(of user: UserID, _ ids: DeliveryIDs) -> SQL {
+    private static func channels(of user: SQL, push: SQL, sms: SQL) -> SQL {
         let family: SQL = "(SELECT m.family_id FROM memberships m WHERE m.user_id = \(user) AND m.status = 'active')"
         return """
             SELECT o.channel, o.id FROM (
-                SELECT \(PreferenceStatements.stored(of: "\(user)", in: family))->>'delivery_channel' AS preferred,
-                       \(ConsentStatements.inForce(.smsOptIn, user: "\(user)", family: family)) AS may_text
+                SELECT \(PreferenceStatements.stored(of: user, in: family))->>'delivery_channel' AS preferred,
+                       \(ConsentStatements.inForce(.smsOptIn, user: user, family: family)) AS may_text
             ) w CROSS JOIN LATERAL (
-                VALUES ('push', \(ids.push), (w.preferred = 'sms' AND w.may_text) IS NOT TRUE),
-                       ('sms', \(ids.sms), w.preferred IN ('sms', 'both') AND w.may_text)
+                VALUES ('push', \(push), (w.preferred = 'sms' AND w.may_text) IS NOT TRUE),
+                       ('sms', \(sms), w.preferred IN ('sms', 'both') AND w.may_text)
             ) o (channel, id, is_wanted)
             WHERE o.is_wanted
             """
@@ -161,6 +173,36 @@ struct DeliveryIDs {
 
     init(_ random: any Randomness, at now: Timestamp) {
         (push, sms) = (random.identifier(at: now), random.identifier(at: now))
+    }
+}
+
+/// What guardians are notified of about their family.
+enum FamilyNotice: String {
+    /// Somebody who may know the family's codes has gone, so it has new ones.
+    case codesRenewed = "codes_renewed"
+    /// Another guardian has renewed the child code.
+    case childCodeRenewed = "child_code_renewed"
+
+    var title: String {
+        switch self {
+        case .codesRenewed: "New family codes"
+        case .childCodeRenewed: "New child code"
+        }
+    }
+
+    /// Without the codes: they are not for every screen and gateway that a notification passes.
+    var text: String {
+        switch self {
+        case .codesRenewed:
+            """
+            A member has left or was removed, so the invite code and the child code are new. Children need the new child \
+            code for their next sign-in: open the family to see it.
+            """
+        case .childCodeRenewed:
+            """
+            The child code is new. Children need it for their next sign-in: open the family to see it.
+            """
+        }
     }
 }
 

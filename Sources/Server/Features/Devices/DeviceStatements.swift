@@ -42,8 +42,8 @@ enum DeviceStatements {
         """
     }
 
-    /// A condition: somebody has a device.
-    static func exists(of user: UserID) -> SQL {
+    /// A condition: somebody has a device. `user` is an SQL expression or a value.
+    static func exists(of user: SQL) -> SQL {
         "EXISTS (SELECT FROM devices WHERE devices.user_id = \(user))"
     }
 

@@ -126,12 +126,15 @@ extension Families {
     }
 
     /// Parts of an act that keep out somebody who may know the family's codes: everybody who is removed, and any
-    /// guardian who goes. The family gets new codes. Where a guardian goes, who could set every child's PIN, the
+    /// guardian who goes. The family gets new codes, and its guardians are notified. Where a guardian goes, who could set every child's PIN, the
     /// children's sessions end as well.
     private func shutOut(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
         guard isRemoval || person.role == .guardian else { return [] }
-        let codes = FamilyStatements.setCodes(invite: newCode(), child: newCode())
-        guard person.role == .guardian else { return [codes] }
-        return [codes, SessionStatements.revokeChildSessions(besides: person.id, at: now)]
+        let renewal = [
+            FamilyStatements.setCodes(invite: newCode(), child: newCode()),
+            DeliveryStatements.insert(.codesRenewed, toGuardiansBesides: person.id, at: now),
+        ]
+        guard person.role == .guardian else { return renewal }
+        return renewal + [SessionStatements.revokeChildSessions(besides: person.id, at: now)]
     }
 }

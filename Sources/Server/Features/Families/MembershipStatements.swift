@@ -92,6 +92,14 @@ enum MembershipStatements {
         """
     }
 
+    /// The guardians of an act's family besides one person.
+    static func guardians(besides user: UserID) -> SQL {
+        """
+        SELECT m.family_id, m.user_id FROM ledger_stamp JOIN memberships m ON m.family_id = ledger_stamp.family_id
+        WHERE m.status = 'active' AND m.role = 'guardian' AND m.user_id <> \(user)
+        """
+    }
+
     /// A condition: two people are active members of one family. Both are SQL expressions or values.
     static func sharesFamily(_ one: SQL, _ other: SQL) -> SQL {
         """

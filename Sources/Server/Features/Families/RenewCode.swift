@@ -5,7 +5,7 @@ import Postgres
 
 extension Families {
     /// Replaces the family's invite code or child code, for guardians. The old code lets nobody in any more; members
-    /// stay.
+    /// stay. Of a new child code the other guardians are notified: children need it for their next sign-in.
     func renewCode(_ caller: Caller, _ call: Call<FamilyPath, CodeRenewal>) async throws -> FamilyResponse {
         let (family, code) = (call.parameters.familyID, call.body.code)
         return try await services.ledger.write(caller, in: family) { queries in
@@ -19,13 +19,17 @@ extension Families {
             case .child: answer.childCode = newCode()
             }
             let count = DailyCount(limit: .codeRenewals, user: member.userID)
-            let act = Act(
+            var act = Act(
                 kind: .familyCodeRenewed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,
                 statements: [
                     FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode),
                     try await count.increment(at: call.now, queries),
                 ])
+            if code == .child {
+                act.statements.append(
+                    DeliveryStatements.insert(.childCodeRenewed, toGuardiansBesides: member.userID, at: call.now))
+            }
             return .perform(act, answer)
         }
     }

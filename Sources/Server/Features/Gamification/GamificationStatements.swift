@@ -67,9 +67,11 @@ enum GamificationStatements {
             """
     }
 
+    /// The badges of a member that clients know, in the order they were earned.
     static func badges(of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT id, badge_type, earned_at FROM badges WHERE family_id = \(family) AND user_id = \(user)
+        SELECT id, badge_type, earned_at FROM badges
+        WHERE family_id = \(family) AND user_id = \(user) AND badge_type = ANY (\(SQLList(BadgeType.listed.map(\.rawValue)))::text[])
         ORDER BY earned_at, badge_type
         """
     }

@@ -35,11 +35,11 @@ struct Incentive {
 
     var terms: IncentiveTerms { rule.terms }
 
-    /// The type of its gamification event.
+    /// The type of its gamification event: clients show it, with blanks, as words.
     var eventType: String {
         switch terms.reward {
-        case .bonusPoints: "incentive_points"
-        case .badge: "incentive_badge"
+        case .bonusPoints: "bonus_points"
+        case .badge: "family_reward"
         }
     }
 

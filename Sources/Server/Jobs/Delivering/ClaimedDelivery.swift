@@ -7,7 +7,7 @@ import TimeZones
 struct ClaimedDelivery: Sendable {
     let id: DeliveryID
     let familyID: FamilyID
-    /// Nil for one about a connection, and for a digest.
+    /// Nil for one about a connection or a family, and for a digest.
     let nagID: NagID?
     let userID: UserID
     let channel: DeliveryChannel

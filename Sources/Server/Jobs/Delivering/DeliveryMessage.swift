@@ -11,7 +11,7 @@ struct DeliveryMessage: Sendable {
     /// Whether it reminds again of what was sent before.
     let isRepeat: Bool
     let familyID: FamilyID
-    /// Nil for one about a connection, and for a digest of any kind.
+    /// Nil for one about a connection or a family, and for a digest of any kind.
     let nagID: NagID?
     let recipientID: UserID
     let channel: DeliveryChannel
@@ -40,7 +40,9 @@ struct DeliveryMessage: Sendable {
         (channel, createdAt, attempt) = (claim.channel, claim.createdAt, claim.attempts)
         (self.event, self.phase) = (event, phase)
         title = Self.title(event, phase)
-        text = Self.shortened(description.flatMap { $0.isEmpty ? nil : $0 } ?? category?.rawValue ?? "")
+        text = Self.shortened(
+            FamilyNotice(rawValue: event)?.text ?? description.flatMap { $0.isEmpty ? nil : $0 } ?? category?.rawValue
+                ?? "")
     }
 
     private static func title(_ event: String, _ phase: EscalationPhase?) -> String {
@@ -49,6 +51,7 @@ struct DeliveryMessage: Sendable {
         case .accepted: return "Invitation accepted"
         case nil: break
         }
+        if let notice = FamilyNotice(rawValue: event) { return notice.title }
         if event == digestSent { return "Digest of the week" }
         if event == dailyDigest { return "Due and overdue" }
         return switch (NagEventType(rawValue: event), phase) {

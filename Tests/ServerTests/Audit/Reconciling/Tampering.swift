@@ -167,7 +167,7 @@ struct Tampering: Sendable, CustomTestStringConvertible {
             "UPDATE incentive_events SET applied_at = now() WHERE applied_at IS NULL"),
         Tampering(
             "an incentive's points changed with their sums", .points, .differs,
-            "UPDATE gamification_events SET delta_points = delta_points + 1 WHERE event_type = 'incentive_points'",
+            "UPDATE gamification_events SET delta_points = delta_points + 1 WHERE event_type = 'bonus_points'",
             """
             UPDATE member_totals t SET points = (SELECT sum(delta_points) FROM gamification_events g
                                                  WHERE g.user_id = t.user_id)
