@@ -83,7 +83,7 @@ extension FamilyReconciliation {
             if let expected {
                 compare(.connection, id, name, "\(found)", "\(expected)", number)
             } else {
-                report.add(.erased)
+                lostDetails(.connection, id, of: nil)
             }
         }
     }

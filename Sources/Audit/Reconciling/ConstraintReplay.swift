@@ -118,7 +118,7 @@ extension FamilyReconciliation {
     mutating func check(_ row: ConstraintRow) {
         let (id, text): (ResourceID, String) = (row.id.retyped(), row.id.description)
         openConstraints.remove(id)
-        if replay.constraints.hasGaps { return report.add(.erased) }
+        if replay.constraints.hasGaps { return lostDetails(.constraint, text, of: nil) }
         guard let told = replay.constraints.constraints[id] else { return unknown(.constraint, text) }
         guard let note = row.note else {
             return differs(.constraint, text, "terms", "other", told.note.terms, told.number)

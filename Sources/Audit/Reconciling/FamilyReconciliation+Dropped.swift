@@ -27,7 +27,7 @@ extension FamilyReconciliation {
             if replay.cut > 0 {
                 report.add(.pruned)
             } else if replay.unread.contains(person) {
-                report.add(.erased)
+                lostDetails(.totals, user.description, of: person)
             } else {
                 compare(.totals, user.description, "dropped_points", "\(claimed.points)", "\(told.points)", nil)
                 compare(.totals, user.description, "dropped_streak", "\(claimed.streak)", "\(told.streak)", nil)

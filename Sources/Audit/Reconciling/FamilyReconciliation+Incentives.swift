@@ -21,7 +21,7 @@ extension FamilyReconciliation {
     mutating func checkBonus(_ row: ScoreRow) -> Bool {
         let id: ResourceID = row.id.retyped()
         if replay.unreadIncentives.contains(id) {
-            report.add(.erased)
+            lostDetails(.points, row.id.description, of: row.person)
             return true
         }
         guard let told = replay.incentives[id], told.isApplied else { return false }
@@ -39,9 +39,11 @@ extension FamilyReconciliation {
     mutating func check(_ row: IncentiveRow) {
         let (id, text): (ResourceID, String) = (row.id.retyped(), row.id.description)
         openIncentives.events.remove(id)
-        if replay.unreadIncentives.contains(id) { return report.add(.erased) }
+        if replay.unreadIncentives.contains(id) { return lostDetails(.incentive, text, of: row.person) }
         guard let told = replay.incentives[id] else {
-            if replay.unreadEnds.contains(row.nag.retyped()) { return report.add(.erased) }
+            if replay.unreadEnds.contains(row.nag.retyped()) {
+                return lostDetails(.incentive, text, of: row.person)
+            }
             return unknown(.incentive, text)
         }
         compare(.incentive, text, "nag", row.nag.description, told.nag?.description ?? "none", told.number)
@@ -58,7 +60,7 @@ extension FamilyReconciliation {
         // Retention may have taken the entries of the first versions.
         let told = versions.compactMap(\.self).last { $0.version == row.version }
         guard let told else {
-            if versions.contains(where: { $0 == nil }) { return report.add(.erased) }
+            if versions.contains(where: { $0 == nil }) { return lostDetails(.incentiveRule, text, of: nil) }
             return unknown(.incentiveRule, text)
         }
         let isLast = versions.last?.map { $0.version == row.version } ?? false

@@ -5,7 +5,7 @@ extension FamilyReconciliation {
         policies += 1
         let id = row.id.description
         guard replay.isFounded, let policy = replay.policy else { return unknown(.policy, id) }
-        if policies > 1 { return report.add(finding(.policy, id, .noEntry)) }
+        if policies > 1 { return add(finding(.policy, id, .noEntry)) }
         if let told = replay.policyID { compare(.policy, id, "id", id, told, 1) } else { report.add(.notTold) }
         compare(.policy, id, "in_force", "\(row.isInForce)", "true", nil)
         if let values = policy.values {
@@ -13,7 +13,7 @@ extension FamilyReconciliation {
                 compare(.policy, id, name, value, values[name] ?? "", policy.number)
             }
         } else {
-            report.add(.erased)
+            lostDetails(.policy, id, of: nil)
         }
         check(owners: row.owners, id, policy)
         check(proposal: row.proposal, id, policy)
@@ -28,7 +28,7 @@ extension FamilyReconciliation {
             case .oneOf(let people): known.count == 1 && known.isSubset(of: people)
             case .untold: true
             }
-        if case .untold = policy.owners { return report.add(.erased) }
+        if case .untold = policy.owners { return lostDetails(.policy, id, of: nil) }
         if !isAsTold {
             differs(.policy, id, "owners", Self.names(known), Self.names(policy.owners.people), policy.number)
         }
@@ -36,7 +36,7 @@ extension FamilyReconciliation {
 
     private mutating func check(proposal: PolicyProposalRow?, _ id: String, _ policy: PolicyReplay) {
         switch policy.proposal {
-        case .untold: report.add(.erased)
+        case .untold: lostDetails(.policy, id, of: nil)
         case .none:
             if let proposal { differs(.policy, id, "proposal", proposal.id, "none", policy.number) }
         case .made(let told):

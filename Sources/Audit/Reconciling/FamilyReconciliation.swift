@@ -19,6 +19,8 @@ public struct FamilyReconciliation: Sendable {
     var openConstraints: Set<ResourceID>
     let retention: Timestamp?
     var dropped = DroppedPoints()
+    /// The entry that changed the row under examination last, as the row says; nil where it does not say.
+    var lastChange: Int64?
 
     /// - Parameters:
     ///   - relationships: which relationship lies between whom; their ids do not stand in the entries of admissions.
@@ -41,6 +43,14 @@ public struct FamilyReconciliation: Sendable {
 
     public mutating func check(_ row: StateRow) {
         report.rows += 1
+        lastChange =
+            switch row {
+            case .nag(let row): row.changedBy
+            case .score(let row): row.madeBy
+            // Compared with the points, not with the log.
+            case .totals: 0
+            default: nil
+            }
         switch row {
         case .member(let row): check(row)
         case .relationship(let row): check(row)
@@ -59,6 +69,7 @@ public struct FamilyReconciliation: Sendable {
 
     /// What came out, with the entries that no row came for.
     public mutating func finish() -> StateReport {
+        lastChange = nil
         finishMembers()
         for (pair, status) in relationships.unseen where !pair.contains(where: replay.erased.contains) {
             missing(.relationship, pair.map(\.description).joined(separator: " – "), status.number)
@@ -108,10 +119,12 @@ public struct FamilyReconciliation: Sendable {
         if let role = member.role {
             compare(.membership, id, "role", row.role, role, member.number)
         } else {
-            report.add(.erased)
+            lostDetails(.membership, id, of: person)
         }
         if let user = member.user {
             compare(.account, id, "pseudonym", id, user, member.number)
+        } else if isDamaged(person) {
+            lostDetails(.account, id, of: person)
         } else {
             report.add(.notTold)
         }
@@ -145,7 +158,7 @@ public struct FamilyReconciliation: Sendable {
         if let type = consent.type {
             compare(.consent, row.id.description, "type", row.type, type, consent.grantedBy)
         } else {
-            report.add(.erased)
+            lostDetails(.consent, row.id.description, of: consent.person)
         }
         if row.grantedBy != 0 {
             compare(
@@ -160,7 +173,9 @@ public struct FamilyReconciliation: Sendable {
         let (id, text): (ResourceID, String) = (row.id.retyped(), row.id.description)
         openRows.nags.remove(id)
         guard let nag = replay.nags[id] else {
-            if let parent = row.parent, replay.unreadEnds.contains(parent.retyped()) { return report.add(.erased) }
+            if let parent = row.parent, replay.unreadEnds.contains(parent.retyped()) {
+                return lostDetails(.nag, text, of: row.recipient)
+            }
             return unknown(.nag, text)
         }
         compare(person: row.creator, nag.creator, .nag, text, "creator", nag.number)
@@ -168,15 +183,17 @@ public struct FamilyReconciliation: Sendable {
         if let status = nag.status {
             compare(.nag, text, "status", row.status, status, nag.number)
         } else {
-            report.add(.erased)
+            lostDetails(.nag, text, of: nag.recipient)
         }
         compare(.nag, text, "dismissed", "\(row.isDismissed)", "\(nag.isDismissed)", nag.number)
         if let phase = nag.phase { compare(.nag, text, "phase", "\(row.phase)", "\(phase)", nag.number) }
         if let category = nag.category { compare(.nag, text, "category", row.category, category, nag.number) }
         if let due = nag.dueAt {
             compare(.nag, text, "due_at", row.dueAt.rfc3339, due.rfc3339, nag.number)
+        } else if nag.recipient.map(replay.unread.contains) ?? false {
+            lostDetails(.nag, text, of: nag.recipient)
         } else {
-            report.add(nag.recipient.map(replay.unread.contains) ?? false ? .erased : .notTold)
+            report.add(.notTold)
         }
         if let number = nag.number { compare(.nag, text, "sync_seq", "\(row.changedBy)", "\(number)", number) }
     }
@@ -192,7 +209,7 @@ public struct FamilyReconciliation: Sendable {
         let (id, number) = (row.id.description, row.madeBy)
         compare(.points, id, "nag", row.nag?.description ?? "none", score.nag?.description ?? "none", number)
         compare(person: row.person, score.person, .points, id, "user", number)
-        guard let gain = score.gain else { return report.add(.erased) }
+        guard let gain = score.gain else { return lostDetails(.points, id, of: score.person) }
         compare(.points, id, "delta_points", "\(row.points)", "\(gain.points)", number)
         compare(.points, id, "streak_delta", "\(row.streakDelta)", "\(gain.streakDelta)", number)
     }
@@ -209,64 +226,14 @@ public struct FamilyReconciliation: Sendable {
     }
 
     private mutating func check(_ row: BadgeRow) {
-        guard let person = row.person, !replay.unread.contains(person) else {
-            if let person = row.person { openRows.badges.remove(FamilyReplay.Badge(person: person, type: row.type)) }
-            return report.add(.erased)
+        guard let person = row.person else { return report.add(.erased) }
+        guard !replay.unread.contains(person) else {
+            openRows.badges.remove(FamilyReplay.Badge(person: person, type: row.type))
+            return lostDetails(.badge, "\(row.user) \(row.type)", of: person)
         }
         let badge = FamilyReplay.Badge(person: person, type: row.type)
         openRows.badges.remove(badge)
         if replay.badges[badge] == nil { unknown(.badge, "\(row.user) \(row.type)") }
-    }
-
-    // MARK: Findings
-
-    func finding(
-        _ subject: StateFinding.Subject, _ id: String, _ problem: StateFinding.Problem, _ number: Int64? = nil
-    ) -> StateFinding { StateFinding(subject, id, problem, family: replay.family, number: number) }
-
-    /// No entry tells of the row: retention may have taken it.
-    mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
-        if replay.cut > 0, number <= replay.cut {
-            report.add(.pruned)
-        } else {
-            report.add(finding(subject, id, .noEntry))
-        }
-    }
-
-    mutating func missing(_ subject: StateFinding.Subject, _ id: String, _ number: Int64?) {
-        report.add(finding(subject, id, .noRow, number))
-    }
-
-    mutating func differs(
-        _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
-        _ number: Int64?
-    ) {
-        var finding = finding(subject, id, .differs, number)
-        (finding.field, finding.found, finding.expected) = (field, found, expected)
-        report.add(finding)
-    }
-
-    mutating func compare(
-        _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
-        _ number: Int64?
-    ) {
-        if found != expected { differs(subject, id, field, found, expected, number) }
-    }
-
-    /// Somebody who was erased is nobody in the row and still has a stand-in in the entry.
-    mutating func compare(
-        person found: Pseudonym?, _ expected: Pseudonym?, _ subject: StateFinding.Subject, _ id: String,
-        _ field: String, _ number: Int64?
-    ) {
-        guard let found else {
-            if let expected, !replay.erased.contains(expected) {
-                differs(subject, id, field, "nobody", expected.description, number)
-            }
-            return
-        }
-        if found != expected {
-            differs(subject, id, field, found.description, expected?.description ?? "nobody", number)
-        }
     }
 }
 

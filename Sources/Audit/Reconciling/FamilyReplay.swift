@@ -105,6 +105,8 @@ public struct FamilyReplay: Sendable {
     private(set) var unreadEnds: Set<ResourceID> = []
     /// Effects of incentive rules that an entry without details gave.
     private(set) var unreadIncentives: Set<ResourceID> = []
+    /// What could not be replayed.
+    public var damage = ReplayDamage()
     /// Kinds that this version does not know.
     public private(set) var unknownKinds: Set<String> = []
     public private(set) var entries: Int64 = 0

@@ -20,6 +20,10 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         case differs
         /// The log itself does not hold here: `found` is what the verifiers call it.
         case broken
+        /// The family could not be replayed from this entry on.
+        case notReplayed = "not_replayed"
+        /// An entry that tells of the row cannot be read.
+        case unread
     }
 
     public var family: FamilyID?
@@ -54,6 +58,8 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         switch problem {
         case .noEntry: return "\(place)\(subject.rawValue) \(id): no entry explains it"
         case .broken: return "\(place)\(subject.rawValue) \(id): \(found ?? "tampered")"
+        case .notReplayed: return "\(place)the log could not be replayed from entry \(id) on"
+        case .unread: return "\(place)\(subject.rawValue) \(id): an entry that tells of it cannot be read"
         case .noRow:
             return "\(place)\(subject.rawValue) \(id): the log tells of it\(entry), the database has it no more"
         case .differs:
@@ -85,6 +91,10 @@ public struct StateReport: Sendable, Hashable {
     public private(set) var gaps: [Gap: Int64] = [:]
     public private(set) var findings: [StateFinding] = []
     public private(set) var count: Int64 = 0
+    /// State that the log cannot prove, because it does not hold or cannot be read where it tells of it. It may be right:
+    /// the findings say where the log is damaged.
+    public private(set) var unproven: [StateFinding] = []
+    public private(set) var unprovenCount: Int64 = 0
     /// Why not everything could be looked at; nil when it was.
     public var incomplete: String?
 
@@ -93,6 +103,11 @@ public struct StateReport: Sendable, Hashable {
     public mutating func add(_ finding: StateFinding) {
         count += 1
         if findings.count < Self.longestList { findings.append(finding) }
+    }
+
+    public mutating func addUnproven(_ finding: StateFinding) {
+        unprovenCount += 1
+        if unproven.count < Self.longestList { unproven.append(finding) }
     }
 
     public mutating func add(_ gap: Gap, _ number: Int64 = 1) { gaps[gap, default: 0] += number }
@@ -104,6 +119,8 @@ public struct StateReport: Sendable, Hashable {
         for (gap, number) in other.gaps { add(gap, number) }
         findings += other.findings.prefix(max(0, Self.longestList - findings.count))
         count += other.count
+        unproven += other.unproven.prefix(max(0, Self.longestList - unproven.count))
+        unprovenCount += other.unprovenCount
         incomplete = incomplete ?? other.incomplete
     }
 

@@ -36,6 +36,13 @@ enum AuditReconcile {
         if report.count > Int64(report.findings.count) {
             print("… and \(report.count - Int64(report.findings.count)) more")
         }
+        if report.unprovenCount > 0 {
+            print("UNPROVEN, because the log does not hold or cannot be read where it tells of it:")
+            for finding in report.unproven { print("  \(finding)") }
+            if report.unprovenCount > Int64(report.unproven.count) {
+                print("  … and \(report.unprovenCount - Int64(report.unproven.count)) more")
+            }
+        }
         let scope = family.map { "family \($0)" } ?? "\(report.families) families"
         if report.verdict == "explained" {
             print("EXPLAINED: \(report.rows) rows of \(scope) by \(report.entries) entries")
@@ -66,8 +73,10 @@ private struct ReportAsJSON: WireOutput {
                 json.field("before_told", Int(report.gaps[.notTold] ?? 0))
             }
             json.field("findings", Int(report.count))
+            json.field("unproven", Int(report.unprovenCount))
             json.field("incomplete", report.incomplete)
             json.field("first", report.findings.map { FindingAsJSON(finding: $0) })
+            json.field("first_unproven", report.unproven.map { FindingAsJSON(finding: $0) })
         }
     }
 }

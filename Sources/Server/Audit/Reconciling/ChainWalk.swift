@@ -1,16 +1,18 @@
 import Audit
 import Domain
 
-/// Reads one family's chain: verifies it entry by entry, and replays it up to the first fault.
+/// Reads one family's chain: verifies it entry by entry, and replays it up to the first entry that does not hold.
+///
+/// An entry whose body alone is damaged is replayed without it, as one whose person was erased. After one that does not
+/// hold the verification goes on from that entry as it is stored, so that no fault hides another.
 struct ChainWalk {
     let family: FamilyID
     /// The last number that retention deleted.
     let cut: Int64
     private(set) var replay: FamilyReplay
-    /// The first fault; nothing after it is read.
-    private(set) var finding: StateFinding?
     private var chain: ChainVerifier
-    private var accounts = StateReport()
+    /// The findings about the chain and the accounts it opened.
+    private var findings = StateReport()
     /// The first entry without a leaf in the log.
     private var firstUnplaced: Int64?
     /// For each person, the first entry whose body is missing or unreadable.
@@ -40,33 +42,53 @@ struct ChainWalk {
     /// - Returns: its content; nil where that is erased or unreadable.
     mutating func take(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
         let entry = prepared.entry
+        let person = entry.act.subject ?? entry.act.actor
+        var lostBody: String?
         do throws(ChainVerifier.Fault) {
             try chain.check(prepared)
         } catch {
-            damaged(AuditFinding(.chain(error)).code, entry.number)
-            return nil
+            if case .alteredBody = error { lostBody = AuditFinding(.chain(error)).code } else { stop(error, entry) }
+            // Goes on from the entry as it is stored.
+            chain = ChainVerifier(family: family, after: entry.number, head: entry.hash)
         }
-        if let leaf {
-            if let firstUnplaced { damaged("never_sequenced", firstUnplaced) }
-            let expected = LogLeaf(family: family, number: entry.number, entryHash: entry.hash).hash
-            if leaf != expected { damaged("leaf_differs", entry.number) }
-        } else {
-            firstUnplaced = firstUnplaced ?? entry.number
-        }
+        checkLeaf(leaf, of: entry)
         // Only the master key's owner can seal, and a body cannot be used twice without its commitment.
-        if isSealed == false, self.isSealed { damaged("unsealed_body", entry.number) }
+        if isSealed == false, self.isSealed { lostBody = lostBody ?? "unsealed_body" }
         self.isSealed = self.isSealed || isSealed == true
         let beginning = entry.act.commitment.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        if !commitments.insert(beginning).inserted { damaged("copied_body", entry.number) }
-        let person = entry.act.subject ?? entry.act.actor
+        if !commitments.insert(beginning).inserted { lostBody = lostBody ?? "copied_body" }
         var body: AuditBody?
         switch prepared.payload {
         case .whole(_, let bytes): body = AuditBody(canonical: bytes)
         case .erased: bodiless[person] = bodiless[person] ?? (entry.number, "erased_without_record")
         case .unreadable: bodiless[person] = bodiless[person] ?? (entry.number, "unreadable_body")
         }
-        replay.apply(entry, body)
+        if let lostBody {
+            damaged(lostBody, entry.number)
+            replay.damage.lose(entryAbout: person)
+            body = nil
+        }
+        if replay.damage.stop == nil { replay.apply(entry, body) }
         return body
+    }
+
+    /// Compares an entry with its leaf in the log: one that differs was rewritten after it was logged.
+    private mutating func checkLeaf(_ leaf: [UInt8]?, of entry: Audit.AuditEntry) {
+        guard let leaf else {
+            firstUnplaced = firstUnplaced ?? entry.number
+            return
+        }
+        if let firstUnplaced { damaged("never_sequenced", firstUnplaced) }
+        firstUnplaced = nil
+        guard leaf != LogLeaf(family: family, number: entry.number, entryHash: entry.hash).hash else { return }
+        damaged("leaf_differs", entry.number)
+        replay.damage.stop(at: entry.number)
+    }
+
+    /// The entry does not continue the chain: neither it nor what follows is replayed.
+    private mutating func stop(_ fault: ChainVerifier.Fault, _ entry: Audit.AuditEntry) {
+        damaged(AuditFinding(.chain(fault)).code, entry.number)
+        replay.damage.stop(at: entry.number)
     }
 
     /// Records that an entry opened an account.
@@ -74,48 +96,49 @@ struct ChainWalk {
     ///   - user: the account that the entry names; nil in old entries, which name none.
     ///   - account: the account that the person has now.
     mutating func opened(_ person: Pseudonym, _ user: String?, _ number: Int64, isNow account: UserID?) {
-        accounts.rows += 1
+        findings.rows += 1
         guard let account else {
             withoutAccount[person] = number
             return
         }
-        guard let user else { return accounts.add(.notTold) }
+        guard let user else { return findings.add(.notTold) }
         guard user != account.description else { return }
         var finding = StateFinding(.account, account.description, .differs, family: family, number: number)
         (finding.field, finding.found, finding.expected) = ("pseudonym", account.description, user)
-        accounts.add(finding)
+        findings.add(finding)
     }
 
     /// Ends the chain and compares it with the family's clock.
     mutating func end(clock: Int64?, head: [UInt8]?) {
-        guard finding == nil else { return }
         if clock == nil {
-            finding = StateFinding(.clock, family.description, .noRow, family: family)
+            findings.add(StateFinding(.clock, family.description, .noRow, family: family))
         } else if clock != chain.lastNumber || head != chain.head {
             var differing = StateFinding(.clock, family.description, .differs, family: family)
             (differing.field, differing.found) = (clock == chain.lastNumber ? "head" : "seq", "\(clock ?? 0)")
             differing.expected = "\(chain.lastNumber)"
-            finding = differing
+            findings.add(differing)
+            if let clock, clock > chain.lastNumber { endsEarly() }
         }
         for (person, entry) in bodiless.sorted(by: { $0.value.number < $1.value.number })
         where !replay.erased(person) {
             damaged(entry.code, entry.number)
+            replay.damage.lose(entryAbout: person)
         }
     }
 
+    /// Entries are missing after the last one.
+    mutating func endsEarly() { replay.damage.stop(at: chain.lastNumber + 1) }
+
     /// - Parameter code: the verifiers' name of the fault.
     mutating func damaged(_ code: String, _ number: Int64) {
-        guard finding == nil else { return }
-        finding = StateFinding(.entry, "\(number)", .broken, family: family, found: code, number: number)
+        findings.add(StateFinding(.entry, "\(number)", .broken, family: family, found: code, number: number))
     }
 
     /// The findings about the chain and the accounts it opened.
     func report() -> StateReport {
-        var report = accounts
-        if let finding {
-            report.add(finding)
-            report.families = 1
-            report.entries = replay.entries
+        var report = findings
+        if let stop = replay.damage.stop {
+            report.addUnproven(StateFinding(.entry, "\(stop)", .notReplayed, family: family, number: stop))
         }
         for (person, number) in withoutAccount.sorted(by: { $0.value < $1.value }) where !replay.erased(person) {
             report.add(StateFinding(.account, person.description, .noRow, family: family, number: number))

@@ -49,7 +49,7 @@ struct FamilyCheck {
                 break
             }
             try await take(rows, &walk, database)
-            guard walk.finding == nil, walk.last < end ?? .max else { break }
+            guard walk.last < end ?? .max else { break }
             try await pause(rows.count)
         }
         let read = walk
@@ -72,7 +72,7 @@ struct FamilyCheck {
 
     private func take(_ rows: Rows, _ walk: inout ChainWalk, _ queries: any Queries) async throws {
         var opened: [(person: Pseudonym, user: String?, number: Int64)] = []
-        for index in 0..<rows.count where walk.finding == nil {
+        for index in 0..<rows.count {
             let row = rows[index]
             let prepared = try PreparedEntry(row, sealing)
             let (entry, act) = (prepared.entry, prepared.entry.act)
@@ -80,7 +80,9 @@ struct FamilyCheck {
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
             let body = walk.take(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
-            if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true {
+            if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true,
+                walk.replay.damage.stop == nil
+            {
                 opened.append((person, body?["user"], entry.number))
             }
         }
@@ -97,7 +99,7 @@ struct FamilyCheck {
         _ read: ChainWalk, _ queries: any Queries, _ renew: () async throws -> Void
     ) async throws -> StateReport {
         var walk = read
-        while walk.finding == nil {
+        while true {
             let rows = try await queries.query(ReconcileStatements.entries(of: walk.family, after: walk.last))
             try await take(rows, &walk, queries)
             try await renew()
@@ -107,23 +109,24 @@ struct FamilyCheck {
             ReconcileStatements.ends(of: walk.family, cut: walk.cut, last: walk.last)
         ).one()
         walk.end(clock: try ends["seq"], head: try ends["head"])
-        let strays: [(name: StaticString, code: String)] = [
-            ("early_entry", "out_of_order"), ("early_body", "body_without_entry"), ("late_body", "body_without_entry"),
-            ("early_leaf", "missing_entry"), ("late_leaf", "missing_entry"),
+        let strays: [(name: StaticString, code: String, isTail: Bool)] = [
+            ("early_entry", "out_of_order", false), ("early_body", "body_without_entry", false),
+            ("late_body", "body_without_entry", false), ("early_leaf", "missing_entry", false),
+            ("late_leaf", "missing_entry", true),
         ]
-        for (name, code) in strays {
-            if let number: Int64 = try ends[name] { walk.damaged(code, number) }
+        for (name, code, isTail) in strays {
+            guard let number: Int64 = try ends[name] else { continue }
+            walk.damaged(code, number)
+            if isTail { walk.endsEarly() }
         }
-        // The content of a broken chain has no value.
-        if walk.finding != nil { return walk.report() }
         let relationships = try await relationships(of: walk.family, queries)
         var state = FamilyReconciliation(
             walk.replay, relationships: relationships,
             // A day more: the clocks of servers differ.
             deletedBefore: clock.now() - GamificationStatements.period + .days(1))
         try await checkRows(of: walk.family, &state, relationships, queries, renew)
-        var report = state.finish()
-        report.merge(walk.report())
+        var report = walk.report()
+        report.merge(state.finish())
         return report
     }
 

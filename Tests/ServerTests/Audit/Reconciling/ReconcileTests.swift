@@ -124,13 +124,13 @@ struct ReconcileTests {
     }
 
     /// A history that its log explains, which every tampering starts from.
-    private struct History: Sendable {
+    struct History: Sendable {
         let template: TestCluster.Template
         /// Stands where the history ends.
         let clock: ManualClock
     }
 
-    private static let history = Task {
+    static let history = Task {
         let clock = ManualClock()
         let template = try await TestCluster.shared.template { url in
             try await TestServer.run(on: url, configure: { $0.runsSequencer = false }, isOfActs: false) { server in

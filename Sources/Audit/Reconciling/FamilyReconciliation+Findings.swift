@@ -1,0 +1,73 @@
+import Domain
+
+extension FamilyReconciliation {
+    /// Adds a finding; where the replay has stopped before what may explain the row, what the log says up to there is no
+    /// proof.
+    mutating func add(_ finding: StateFinding) {
+        if let stop = replay.damage.stop, lastChange.map({ $0 >= stop }) ?? true {
+            report.addUnproven(finding)
+        } else {
+            report.add(finding)
+        }
+    }
+
+    /// The entry that tells of a row has lost its details: with an erased person, or it cannot be read.
+    /// - Parameter person: whom the entry is about; nil where that may be several people.
+    mutating func lostDetails(_ subject: StateFinding.Subject, _ id: String, of person: Pseudonym?) {
+        if isDamaged(person) { report.addUnproven(finding(subject, id, .unread)) } else { report.add(.erased) }
+    }
+
+    /// Whether an entry about a person, or about anybody, cannot be read.
+    func isDamaged(_ person: Pseudonym?) -> Bool {
+        person.map(replay.damage.people.contains) ?? !replay.damage.people.isEmpty
+    }
+
+    func finding(
+        _ subject: StateFinding.Subject, _ id: String, _ problem: StateFinding.Problem, _ number: Int64? = nil
+    ) -> StateFinding { StateFinding(subject, id, problem, family: replay.family, number: number) }
+
+    /// No entry tells of the row: retention may have taken it.
+    mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
+        if replay.cut > 0, number <= replay.cut {
+            report.add(.pruned)
+        } else {
+            add(finding(subject, id, .noEntry))
+        }
+    }
+
+    mutating func missing(_ subject: StateFinding.Subject, _ id: String, _ number: Int64?) {
+        add(finding(subject, id, .noRow, number))
+    }
+
+    mutating func differs(
+        _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
+        _ number: Int64?
+    ) {
+        var finding = finding(subject, id, .differs, number)
+        (finding.field, finding.found, finding.expected) = (field, found, expected)
+        add(finding)
+    }
+
+    mutating func compare(
+        _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
+        _ number: Int64?
+    ) {
+        if found != expected { differs(subject, id, field, found, expected, number) }
+    }
+
+    /// Somebody who was erased is nobody in the row and still has a stand-in in the entry.
+    mutating func compare(
+        person found: Pseudonym?, _ expected: Pseudonym?, _ subject: StateFinding.Subject, _ id: String,
+        _ field: String, _ number: Int64?
+    ) {
+        guard let found else {
+            if let expected, !replay.erased.contains(expected) {
+                differs(subject, id, field, "nobody", expected.description, number)
+            }
+            return
+        }
+        if found != expected {
+            differs(subject, id, field, found.description, expected?.description ?? "nobody", number)
+        }
+    }
+}
