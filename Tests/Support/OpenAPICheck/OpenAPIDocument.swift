@@ -10,6 +10,39 @@ public struct OpenAPIDocument: Sendable {
         operations = root["paths"]?.objectValue.map { Self.operations(in: $0, of: root) } ?? []
     }
 
+    /// The description of each tag, by the tag's name.
+    public var tagDescriptions: [String: String] {
+        (root["tags"]?.arrayValue ?? []).reduce(into: [:]) { descriptions, tag in
+            descriptions[tag["name"]?.stringValue ?? ""] = tag["description"]?.stringValue ?? ""
+        }
+    }
+
+    /// The descriptions of parameters, of operations and of components.
+    public var parameterDescriptions: Set<String> {
+        var parameters = root["components"]?["parameters"]?.objectValue?.members.map(\.value) ?? []
+        for operation in described { parameters += operation["parameters"]?.arrayValue ?? [] }
+        return Set(parameters.compactMap { $0["description"]?.stringValue })
+    }
+
+    /// The descriptions of responses, of operations and of components.
+    public var responseDescriptions: Set<String> {
+        var responses = root["components"]?["responses"]?.objectValue?.members.map(\.value) ?? []
+        for operation in described { responses += operation["responses"]?.objectValue?.members.map(\.value) ?? [] }
+        return Set(responses.compactMap { $0["description"]?.stringValue })
+    }
+
+    /// The example of each error response under `components`, by the response's name.
+    public var errorExamples: [String: JSONValue] {
+        (root["components"]?["responses"]?.objectValue?.members ?? []).reduce(into: [:]) { examples, response in
+            examples[response.key] = response.value["content"]?["application/json"]?["example"]
+        }
+    }
+
+    /// The operations as they stand in the document.
+    private var described: [JSONValue] {
+        (root["paths"]?.objectValue?.members ?? []).flatMap { $0.value.objectValue?.members.map(\.value) ?? [] }
+    }
+
     /// The names of the schemas under `components`.
     public var schemaNames: [String] {
         root["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
@@ -97,6 +130,7 @@ public struct DescribedOperation: Sendable {
 
     public let id: String
     public let summary: String
+    public let description: String
     public let method: String
     public let path: String
     public let tags: [String]
@@ -112,6 +146,7 @@ public struct DescribedOperation: Sendable {
         self.path = path
         id = description["operationId"]?.stringValue ?? ""
         summary = description["summary"]?.stringValue ?? ""
+        self.description = description["description"]?.stringValue ?? ""
         tags = (description["tags"]?.arrayValue ?? []).compactMap(\.stringValue)
         statuses = (description["responses"]?.objectValue?.members ?? []).compactMap { Int($0.key) }
         let choices = description["security"]?.arrayValue ?? []

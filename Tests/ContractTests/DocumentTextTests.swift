@@ -1,0 +1,78 @@
+import Contract
+import JSON
+import OpenAPICheck
+import Testing
+
+/// The words of the document: what people read and search for an operation.
+@Suite("Texts of the OpenAPI document")
+struct DocumentTextTests {
+    @Test("a summary has two words or more, and no other operation has the same one")
+    func summaries() {
+        let summaries = document.operations.map { $0.summary.lowercased() }
+        #expect(summaries.count == API.all.count)
+        #expect(Set(summaries).count == summaries.count)
+        for summary in summaries { #expect(summary.split(separator: " ").count >= 2, "\(summary)") }
+    }
+
+    @Test("a description begins with a verb that says what the operation does", arguments: document.operations)
+    func verb(operation: DescribedOperation) {
+        let first = operation.description.prefix { !$0.isWhitespace }
+        #expect(first.wholeMatch(of: /[A-Z][a-z]+s/) != nil, "\(operation.id): \(first)")
+    }
+
+    @Test("a description consists of whole sentences", arguments: document.operations)
+    func sentences(operation: DescribedOperation) {
+        #expect(operation.description.hasSuffix("."), "\(operation.id)")
+        for sentence in Self.sentences(of: operation.description) {
+            #expect(Self.isWhole(sentence), "\(operation.id): \(sentence)")
+        }
+    }
+
+    @Test("descriptions of parameters and responses are sentences that name what they describe")
+    func parts() {
+        let (parameters, responses) = (document.parameterDescriptions, document.responseDescriptions)
+        #expect(parameters.count > 50 && responses.count > 20)
+        for text in parameters.union(responses) {
+            #expect(text.hasSuffix("."), "\(text)")
+            for sentence in Self.sentences(of: text) { #expect(!Self.isFragment(sentence), "\(text)") }
+        }
+    }
+
+    @Test("each tag is described by a sentence of six words or more")
+    func tags() {
+        let descriptions = document.tagDescriptions
+        #expect(Set(descriptions.keys) == Set(document.operations.flatMap(\.tags)))
+        for (tag, description) in descriptions {
+            #expect(description.split(separator: " ").count >= 6, "\(tag)")
+            #expect(description.first?.isUppercase == true && description.hasSuffix("."), "\(tag)")
+        }
+    }
+
+    @Test("the check of sentences refuses fragments")
+    func checkerCanFail() {
+        for text in ["For guardians.", "Of the family's for guardians.", "Newest first.", "Done.", "The oldest first."]
+        {
+            #expect(!Self.isWhole(text), "\(text)")
+        }
+        #expect(Self.sentences(of: "Ends it. It is `a.b` then (RFC 9110, 14.2). **Kinds.** Each counts.").count == 4)
+        #expect(Self.isWhole("Only guardians may call it."))
+    }
+
+    private static func isWhole(_ sentence: String) -> Bool {
+        !isFragment(sentence) && sentence.split(separator: " ").count >= 4
+    }
+
+    /// Whether it begins as half a sentence does, or says nothing.
+    private static func isFragment(_ sentence: String) -> Bool {
+        let first = sentence.prefix { $0.isLetter }
+        let words = sentence.split(separator: " ").count
+        let dangling: Set = ["Of", "Those", "As", "What", "How", "Whether", "Who", "Done", "Made", "Newest", "Oldest"]
+        return dangling.contains(String(first)) || (first == "For" && words < 12) || (words < 4 && first != "The")
+    }
+
+    /// The sentences of a text, without its headings in bold type.
+    private static func sentences(of text: String) -> [String] {
+        text.replacing(/\*\*[A-Za-z ]+\.\*\* ?/, with: "").split(separator: /\.\s+(?=[A-Z`])/)
+            .map { $0.hasSuffix(".") ? String($0) : "\($0)." }
+    }
+}
