@@ -6,6 +6,8 @@
 
 // The C compiler embeds files as they are. An array in Swift of openapi.json alone takes its compiler minutes.
 static const struct web_page pages[] = {
+#define PAGE "../../openapi/README.md"
+#include "page.inc"
 #define PAGE "../../openapi/examples.json"
 #include "page.inc"
 #define PAGE "../../openapi/openapi.json"
@@ -122,11 +124,15 @@ static const struct web_page pages[] = {
 #include "page.inc"
 #define PAGE "pages/docs/examples.js"
 #include "page.inc"
+#define PAGE "pages/docs/guide.js"
+#include "page.inc"
 #define PAGE "pages/docs/index.html"
 #include "page.inc"
 #define PAGE "pages/docs/requests.js"
 #include "page.inc"
 #define PAGE "pages/docs/schemas.js"
+#include "page.inc"
+#define PAGE "pages/docs/search.js"
 #include "page.inc"
 #define PAGE "pages/index.html"
 #include "page.inc"

@@ -16,6 +16,9 @@ public enum WebPages {
     /// `openapi/examples.json`: what the server has answered, by the names of the operations.
     public static let apiExamples = bytes(of: "openapi/examples.json")
 
+    /// `openapi/README.md`: the API guide, in Markdown.
+    public static let apiGuide = bytes(of: "openapi/README.md")
+
     /// Everything else. A folder's `index.html` is served at the folder's name.
     public static let files: [File] = embedded.compactMap { name, bytes in
         guard let dot = name.lastIndex(of: "."), let contentType = contentTypes[String(name[dot...])]

@@ -5,6 +5,34 @@ from constraints import AT, button, tab_to
 from measures import CONTRAST, CUT_OFF, unnamed
 from walk import step
 
+# What readers search, and the operation or the section of the guide that they mean.
+SEARCHES = {
+    "create nag": "createNag", "complete nag": "updateNagStatus", "add child": "createMember",
+    "delete nag": "withdrawNag", "webhook": "guide/webhooks", "pagination": "guide/pagination",
+    "idempotency": "guide/idempotency", "rate limit": "guide/rate-limits-and-quotas", "error codes": "guide/errors",
+    "create family": "createFamily", "sign up": "signUp", "login": "logIn", "log in child": "childLogIn",
+    "refresh token": "refreshSession", "logout": "logOut", "new task": "createNag", "list tasks": "listNags",
+    "snooze": "updateNag", "edit nag": "updateNag", "cancel nag": "withdrawNag", "hide nag": "dismissNag",
+    "undismiss": "undismissNag", "submit excuse": "submitExcuse", "excuses of a nag": "listExcuses",
+    "escalation": "getEscalation", "join family": "joinFamily", "leave family": "leaveFamily",
+    "list members": "listMembers", "remove member": "removeMember", "invite code": "joinFamily",
+    "renew code": "renewFamilyCode", "change pin": "changePIN", "unlock child": "unlockMember",
+    "delete account": "deleteAccount", "export my data": "exportAccount", "gdpr": "exportAccount",
+    "upload photo": "createAttachment", "get picture": "getAttachment", "leaderboard": "getLeaderboard",
+    "points": "getGamificationSummary", "badges": "listBadges", "block user": "createBlock",
+    "report abuse": "createAbuseReport", "invite friend": "inviteConnection", "accept invitation": "acceptConnection",
+    "grant consent": "grantConsent", "revoke consent": "updateConsent", "list consents": "listConsents",
+    "preferences": "getPreferences", "change settings": "updatePreferences", "time zone": "updateFamily",
+    "register device": "registerDevice", "push token": "registerDevice", "notifications": "listDeliveries",
+    "websocket": "guide/realtime", "offline": "uploadEvents", "import calendar": "importNags",
+    "approve draft": "approveDraft", "audit log": "listAuditEvents", "verify audit log": "verifyAuditLog",
+    "openai key": "setAIKey", "weekly report": "getWeeklyReport", "ask question": "askCoach",
+    "predict": "predictCompletion", "tone": "selectTone", "digest": "generateDigest",
+    "authentication": "guide/authentication", "deprecation": "guide/versioning-and-deprecation",
+    "etag": "guide/concurrency", "health": "checkLiveness", "privacy policy": "getPrivacyPolicy",
+    "child quiet hours": "updateChildSettings", "reward rule": "createIncentiveRule", "coaching tip": "coach",
+    "sync": "guide/sync", "sync changes": "syncEvents", "health check": "checkLiveness",
+}
 ANSWER = "document.querySelector('[aria-label=\"The answer\"]')"
 
 
@@ -112,7 +140,7 @@ def every_operation_is_shown(walk):
     faults = b.js("""(async () => {
         const faults = [];
         const recorded = await (await fetch('/docs/examples.json')).json();
-        for (const link of [...document.querySelectorAll('.index a')].map((one) => one.hash)) {
+        for (const link of [...document.querySelectorAll('.index a:has(.method)')].map((one) => one.hash)) {
             location.hash = link;
             await new Promise((done) => setTimeout(done, 5));
             for (const one of document.querySelectorAll('main details')) one.open = true;
@@ -121,8 +149,52 @@ def every_operation_is_shown(walk):
             if (/undefined|NaN|`|\\[object/.test(text) || !document.querySelector('main form')) faults.push(link);
             const isNarrow = (one) => one.offsetWidth < one.parentElement.clientWidth - 40;
             if ([...document.querySelectorAll('main .fields > li')].some(isNarrow)) faults.push(link + ' has narrow fields');
-            if (recorded[link.slice(2)] && !text.includes('An answer that a server has given')) faults.push(link + ' has no answer');
+            if (recorded[link.slice(2)] && !text.includes('Example response')) faults.push(link + ' has no answer');
         }
         return faults;
     })()""")
     assert not faults, faults
+
+
+@step
+def guide(walk):
+    """Each section of the guide is shown without a mark of Markdown, and each of its links leads somewhere, also on a phone."""
+    b = walk.browser
+    for width in (1280, 390):
+        b.look(width=width)
+        b.open(walk.base + "/docs#/guide/quickstart")
+        b.wait("document.querySelector('main h1')?.textContent === 'Quickstart'", "the quickstart")
+        faults = b.js("""(async () => {
+            const faults = [];
+            for (const link of [...document.querySelectorAll('.index a[href^="#/guide/"]')]) {
+                location.hash = link.hash;
+                await new Promise((done) => setTimeout(done, 20));
+                const main = document.querySelector('main');
+                if (main.querySelector('h1').textContent !== link.textContent) faults.push(link.hash);
+                const prose = [...main.querySelectorAll('p, li, td, th, h2, h3')].map((one) => one.innerText).join('\\n');
+                if (/\\*\\*|`|\\]\\(|\\|/.test(prose)) faults.push(link.hash + ' has marks');
+                for (const inner of main.querySelectorAll('a[href^="#"]')) {
+                    if (![...document.querySelectorAll('.index a')].some((one) => one.hash === inner.hash)) faults.push(link.hash + ' leads to ' + inner.hash);
+                }
+            }
+            return faults;
+        })()""")
+        assert not faults, faults
+        assert b.js("document.querySelectorAll('.index a[href^=\"#/guide/\"]').length") > 10
+        assert not b.js(CUT_OFF), b.js(CUT_OFF)
+    assert not b.js(CONTRAST), b.js(CONTRAST)
+    walk.shot("guide-phone")
+    b.look()
+
+
+@step
+def searches(walk):
+    """Each of these searches finds its operation, or its section of the guide, first."""
+    b = walk.browser
+    b.open(walk.base + "/docs")
+    b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
+    for words, target in SEARCHES.items():
+        b.js(f"(() => {{ const q = document.getElementById('q'); q.value = {json.dumps(words)}; q.dispatchEvent(new Event('input')) }})()")
+        first = b.js("document.querySelector('.index a')?.hash")
+        assert first == "#/" + target, f"“{words}” finds {first} before {target}"
+    assert len(SEARCHES) > 60

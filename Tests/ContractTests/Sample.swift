@@ -14,6 +14,9 @@ struct Sample: Sendable, CustomTestStringConvertible {
     /// The parameters, read from what was printed and printed again.
     let targetAgain: @Sendable () throws -> String
     let target: String
+    /// The target, read from other query parameters and printed again.
+    let targetWithQuery: @Sendable ([(name: String, value: String)]) throws -> String
+    let query: [(name: String, value: String)]
     /// Body and answer, read from their bytes and written again.
     let bodyAgain: @Sendable () throws -> [UInt8]
     let answerAgain: @Sendable () throws -> [UInt8]
@@ -38,6 +41,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
         self.answer = answerBytes
         target = request.target
         targetAgain = { endpoint.target(try endpoint.parameters(ParameterReader(path: path, query: query))) }
+        self.query = query
+        targetWithQuery = { endpoint.target(try endpoint.parameters(ParameterReader(path: path, query: $0))) }
         bodyAgain = { try endpoint.body(bodyBytes.span).content }
         unknownNames = {
             let names = KnownNames()

@@ -21,10 +21,14 @@ enum WebPageRoutes {
     }
 
     private static let documents = [
-        ("/openapi.json", WebPages.apiDocument), ("/docs/examples.json", WebPages.apiExamples),
-    ].map { path, bytes in
-        (path, ConstantResponse(.json, fields: [HeaderField("cache-control", "no-cache")], bytes: bytes))
+        ("/openapi.json", MediaType.json, WebPages.apiDocument), ("/docs/examples.json", .json, WebPages.apiExamples),
+        ("/docs/guide.md", markdown, WebPages.apiGuide),
+    ].map { path, mediaType, bytes in
+        (path, ConstantResponse(mediaType, fields: [HeaderField("cache-control", "no-cache")], bytes: bytes))
     }
+
+    private static let markdown = MediaType(
+        "text/markdown; charset=utf-8", securityPolicy: securityPolicy, isCompressible: true)
 
     /// - Parameter home: where `/` leads instead of to the front page.
     static func register(in routes: RouteTable, home: String?) {

@@ -68,7 +68,7 @@ struct ErrorExampleTests {
     }
 
     @Test("the examples of faults are what the server makes of an unexpected error, and of a database out of reach")
-    func faults() {
+    func faults() throws {
         struct Unexpected: Error {}
         for (name, error) in [("InternalError", Unexpected()), ("Unavailable", PostgresError.connectionLost)]
             as [(String, any Error)]

@@ -126,6 +126,10 @@ public struct DescribedOperation: Sendable {
         /// `path`, `query` or `header`.
         public let place: String
         public let isRequired: Bool
+        /// The value that a request without it has; nil if the schema names none.
+        public let standard: JSONValue?
+        /// The values that the schema lists; empty if it lists none.
+        public let values: [JSONValue]
     }
 
     public let id: String
@@ -155,7 +159,8 @@ public struct DescribedOperation: Sendable {
         parameters = (description["parameters"]?.arrayValue ?? []).map(document.resolved).map { parameter in
             Parameter(
                 name: parameter["name"]?.stringValue ?? "", place: parameter["in"]?.stringValue ?? "",
-                isRequired: parameter["required"]?.boolValue ?? false)
+                isRequired: parameter["required"]?.boolValue ?? false, standard: parameter["schema"]?["default"],
+                values: parameter["schema"].map(document.resolved)?["enum"]?.arrayValue ?? [])
         }
         let body = description["requestBody"]
         let reference = body?["content"]?["application/json"]?["schema"]?["$ref"]?.stringValue

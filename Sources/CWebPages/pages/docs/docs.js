@@ -1,15 +1,21 @@
-// The page about the API: every operation of /openapi.json by group, with search and a form to try it.
+// The page about the API: the guide, and every operation of /openapi.json by group, with search and a form to try it.
 import {copyable, failure, h} from "/console/dom.js";
 import {toggleTheme} from "/console/theme.js";
 import {example} from "/docs/examples.js";
+import {elements, inline as line, sections} from "/docs/guide.js";
 import {content, requestForm, tokenForm} from "/docs/requests.js";
-import {field, fields, line, prose, resolved, setDocument} from "/docs/schemas.js";
+import {field, fieldNames, fields, prose, resolved, setDocument} from "/docs/schemas.js";
+import {entry, find} from "/docs/search.js";
 
 const app = document.getElementById("app");
-const search = h("input", {type: "search", id: "q", placeholder: "Search operations ( / )", "aria-label": "Search operations", oninput: () => showIndex()});
-const index = h("nav", {class: "index", "aria-label": "Operations"});
+const search = h("input", {type: "search", id: "q", placeholder: "Search ( / )", "aria-label": "Search the guide and the operations", oninput: () => showIndex()});
+const index = h("nav", {class: "index", "aria-label": "Guide and operations"});
 const main = h("main", {id: "main", tabindex: -1});
 let operations = [];
+/** The sections of the guide that have a title. */
+let guide = [];
+/** What the search finds: sections of the guide, then operations. */
+let entries = [];
 let groups = [];
 let examples = {};
 
@@ -21,26 +27,41 @@ function gather(api) {
 }
 
 const selected = () => operations.find(({id}) => location.hash === `#/${id}`);
+const selectedSection = () => guide.find((section) => location.hash === `#/guide/${section.anchor}`);
 
-/** Every word of the search is in the path, the name or the summary. */
-function matches({path, method, operation}) {
-    const text = `${method} ${path} ${operation.operationId} ${operation.summary}`.toLowerCase();
-    return search.value.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+/** Prepares the search. */
+function gatherEntries() {
+    entries = [
+        ...guide.map((section) => entry("guide", section.anchor, {title: section.title, text: section.lines.join(" ")})),
+        ...operations.map(({id, path, method, group, operation}) => entry("operation", id, {
+            title: operation.summary, id, path: `${method} ${path}`, group, text: operation.description,
+            fields: [...(operation.parameters ?? []).filter((parameter) => !parameter.$ref).map(({name}) => name), ...fieldNames(content(operation)[1]?.schema)],
+        })),
+    ];
 }
 
+const sectionLink = (section) => h("a", {href: `#/guide/${section.anchor}`, "aria-current": selectedSection() === section && "page"}, section.title);
+const operationLink = ({id, method, operation}) => h("a", {href: `#/${id}`, title: operation.summary, "aria-current": selected()?.id === id && "page"},
+    h("span", {class: "method", "data-method": method}, method), operation.summary);
+
+/** The guide and the operations by group or, with a search, what it finds, the best first. */
 function showIndex() {
-    const found = operations.filter(matches);
-    index.replaceChildren(...groups.map(({name}) => {
-        const members = found.filter(({group}) => group === name);
-        return members.length ? [h("h2", {}, name), members.map(({id, method, operation}) => h("a", {href: `#/${id}`, title: operation.summary, "aria-current": selected()?.id === id && "page"},
-            h("span", {class: "method", "data-method": method}, method), operation.summary))] : [];
-    }).flat(2));
-    if (!found.length) index.append(h("p", {class: "muted"}, "No operation has these words."));
+    if (search.value.trim()) {
+        const found = find(search.value, entries).map(({kind, key}) => kind === "guide" ? sectionLink(guide.find((one) => one.anchor === key)) : operationLink(operations.find(({id}) => id === key)));
+        index.replaceChildren(...found.length ? [h("h2", {}, "Found"), ...found] : [h("p", {class: "muted"}, "Nothing has these words.")]);
+    } else {
+        index.replaceChildren(h("h2", {}, "Guide"), ...guide.map(sectionLink),
+            ...groups.flatMap(({name}) => [h("h2", {}, name), ...operations.filter(({group}) => group === name).map(operationLink)]));
+    }
+}
+
+function showSection(section) {
+    main.replaceChildren(h("article", {class: "guide"}, h("h1", {}, section.title), elements(section.lines)));
 }
 
 function showWelcome(api) {
     main.replaceChildren(h("h1", {}, api.info.title), h("p", {class: "muted"}, `Version ${api.info.version}, ${operations.length} operations.`),
-        tokenForm(), h("section", {class: "card"}, h("h2", {}, "What holds everywhere"), prose(api.info.description)),
+        h("p", {}, "New here? Begin with the ", h("a", {href: "#/guide/quickstart"}, "quickstart"), "."), tokenForm(), h("section", {class: "card"}, h("h2", {}, "Conventions"), prose(api.info.description)),
         h("section", {class: "card"}, h("h2", {}, "Groups"), h("dl", {}, groups.map(({name, description}) => [h("dt", {}, h("strong", {}, name)), h("dd", {class: "muted"}, description)]))));
 }
 
@@ -50,7 +71,7 @@ function showResponse([status, reference], operation) {
     const recorded = status < "300" && examples[operation.operationId];
     const shown = recorded || (media && (media.example ?? example(media.schema, true)));
     return h("details", {}, h("summary", {}, h("strong", {}, status), " ", line(response.description), type && h("span", {class: "fine muted"}, ` ${type}`)),
-        media && [fields(media.schema), recorded && h("p", {class: "fine muted"}, "An answer that a server has given:"), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(shown, null, 4))]);
+        media && [fields(media.schema), recorded && h("p", {class: "fine muted"}, "Example response:"), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(shown, null, 4))]);
 }
 
 function showOperation(chosen) {
@@ -63,20 +84,23 @@ function showOperation(chosen) {
         requestForm(chosen),
         parameters.length ? h("section", {class: "card"}, h("h2", {}, "Parameters"), h("ul", {class: "fields"}, parameters.map((parameter) => field(`${parameter.name} (${parameter.in})`, parameter.schema ?? {}, parameter.required, parameter.description)))) : "",
         media ? h("section", {class: "card"}, h("h2", {}, "Body"), h("p", {class: "fine muted"}, type), fields(media.schema)) : "",
-        h("section", {class: "card"}, h("h2", {}, "Answers"), Object.entries(operation.responses).map((response) => showResponse(response, operation))));
+        h("section", {class: "card"}, h("h2", {}, "Responses"), Object.entries(operation.responses).map((response) => showResponse(response, operation))));
 }
 
 function show(api) {
     const chosen = selected();
+    const section = selectedSection();
     if (chosen) showOperation(chosen);
+    else if (section) showSection(section);
     else showWelcome(api);
-    document.title = chosen ? `${chosen.operation.summary} · Nagz API` : "Nagz API";
+    const title = chosen?.operation.summary ?? section?.title;
+    document.title = title ? `${title} · Nagz API` : "Nagz API";
     showIndex();
     index.querySelector("[aria-current]")?.scrollIntoView({block: "nearest"});
     scrollTo(0, 0);
 }
 
-/** The next or previous operation of those that the search shows. */
+/** The next or previous of what the search shows. */
 function step(by) {
     const links = [...index.querySelectorAll("a")];
     const next = links[links.findIndex((link) => link.hash === location.hash) + by] ?? links.at(by > 0 ? -1 : 0);
@@ -106,7 +130,7 @@ addEventListener("keydown", (event) => {
 async function load(path) {
     const response = await fetch(path, {credentials: "omit"});
     if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-    return response.json();
+    return path.endsWith(".json") ? response.json() : response.text();
 }
 
 async function start() {
@@ -116,10 +140,12 @@ async function start() {
         h("div", {class: "tools"}, h("a", {class: "button ghost", href: "/openapi.json", download: "openapi.json"}, "openapi.json"), h("a", {class: "button ghost", href: "/console"}, "Console"),
             h("button", {type: "button", class: "ghost", onclick: toggleTheme}, "Theme"))), index, main);
     try {
-        const [api, answers] = await Promise.all(["/openapi.json", "/docs/examples.json"].map(load));
+        const [api, answers, text] = await Promise.all(["/openapi.json", "/docs/examples.json", "/docs/guide.md"].map(load));
         examples = answers;
         setDocument(api);
         gather(api);
+        guide = sections(text).filter(({title}) => title);
+        gatherEntries();
         addEventListener("hashchange", () => { show(api); main.focus({preventScroll: true}); });
         show(api);
     } catch (error) {

@@ -1,5 +1,6 @@
 // Schemas of the document as lists of fields.
 import {h} from "/console/dom.js";
+import {inline as line} from "/docs/guide.js";
 
 let api = {};
 
@@ -13,10 +14,7 @@ export function resolved(value) {
     return value ?? {};
 }
 
-/** A line in which `words` are code. */
-export const line = (text) => text.split("`").map((part, index) => index % 2 ? h("code", {}, part) : part);
-
-/** Paragraphs in which `words` are code. */
+/** Paragraphs of text with code and bold words. */
 export const prose = (text) => (text ?? "").split("\n\n").map((paragraph) => h("p", {}, line(paragraph)));
 
 const nameOf = (schema) => schema.$ref?.split("/").at(-1);
@@ -50,6 +48,9 @@ function parts(schema) {
     if (whole.items) return parts(whole.items);
     return whole.properties ? [{name: nameOf(schema), whole}] : [];
 }
+
+/** The names of a value's fields. */
+export const fieldNames = (schema) => schema ? parts(schema).flatMap(({whole}) => Object.keys(whole.properties)) : [];
 
 /** A field with its type, meaning and limits; the fields below it are shown when it is opened. */
 export function field(name, schema, isNeeded, text) {
