@@ -1,5 +1,5 @@
+import Contract
 import Foundation
-import Server
 
 /// The verbs with their help texts, which completions and the manual page are made of.
 enum CommandTexts {

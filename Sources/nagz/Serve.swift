@@ -1,3 +1,4 @@
+import Contract
 import Domain
 import Foundation
 import Postgres

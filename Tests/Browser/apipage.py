@@ -127,6 +127,13 @@ def api_page_on_a_phone(walk):
         assert not b.js(CONTRAST), b.js(CONTRAST)
         assert not unnamed(b), unnamed(b)
         walk.shot(f"api-page-phone-{'dark' if dark else 'light'}")
+    # The list is closed beside an operation, and a choice in it leads to the operation's heading.
+    top = "document.querySelector('main h1').getBoundingClientRect().top"
+    assert b.js(f"document.querySelector('.index').offsetHeight === 0 && {top} < innerHeight / 3"), b.js(top)
+    b.click(".menu")
+    b.wait("document.querySelector('.index').offsetHeight > 100", "the list")
+    b.js("document.querySelector('.index a:has(.method)').click()")
+    b.wait(f"document.querySelector('.index').offsetHeight === 0 && {top} > 0 && {top} < innerHeight / 3", "the operation")
     b.look()
 
 

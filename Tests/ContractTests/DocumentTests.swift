@@ -16,6 +16,11 @@ let document: OpenAPIDocument = {
 
 @Suite("OpenAPI document")
 struct DocumentTests {
+    @Test("has the version of the API")
+    func version() {
+        #expect(document.version == NagzVersion.api)
+    }
+
     @Test("describes every operation and no other")
     func sameOperations() {
         func line(_ method: String, _ path: String, _ id: String) -> String { "\(method) \(path) \(id)" }

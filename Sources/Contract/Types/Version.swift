@@ -7,7 +7,10 @@ public struct VersionResponse: Hashable, WireObject {
     /// The oldest client that is compatible with this server.
     public var minClientVersion: String
 
-    public init(serverVersion: String, apiVersion: String = "1.0.0", minClientVersion: String = "1.0.0") {
+    public init(
+        serverVersion: String = NagzVersion.current, apiVersion: String = NagzVersion.api,
+        minClientVersion: String = NagzVersion.oldestClient
+    ) {
         self.serverVersion = serverVersion
         self.apiVersion = apiVersion
         self.minClientVersion = minClientVersion

@@ -10,6 +10,9 @@ public struct OpenAPIDocument: Sendable {
         operations = root["paths"]?.objectValue.map { Self.operations(in: $0, of: root) } ?? []
     }
 
+    /// The version of the API.
+    public var version: String? { root["info"]?["version"]?.stringValue }
+
     /// The description of each tag, by the tag's name.
     public var tagDescriptions: [String: String] {
         (root["tags"]?.arrayValue ?? []).reduce(into: [:]) { descriptions, tag in

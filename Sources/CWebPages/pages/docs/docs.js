@@ -8,9 +8,11 @@ import {field, fieldNames, fields, prose, resolved, setDocument} from "/docs/sch
 import {entry, find} from "/docs/search.js";
 
 const app = document.getElementById("app");
-const search = h("input", {type: "search", id: "q", placeholder: "Search ( / )", "aria-label": "Search the guide and the operations", oninput: () => showIndex()});
+const search = h("input", {type: "search", id: "q", placeholder: "Search ( / )", "aria-label": "Search the guide and the operations", oninput: () => { openIndex(true); showIndex(); }});
 const index = h("nav", {class: "index", "aria-label": "Guide and operations"});
 const main = h("main", {id: "main", tabindex: -1});
+/** On a narrow screen it opens the index, which is closed beside an operation or a section. */
+const menu = h("button", {type: "button", class: "ghost menu", "aria-expanded": "false", onclick: () => openIndex(!index.classList.contains("open"))}, "Contents");
 let operations = [];
 /** The sections of the guide that have a title. */
 let guide = [];
@@ -24,6 +26,11 @@ function gather(api) {
     operations = Object.entries(api.paths).flatMap(([path, item]) => Object.entries(item)
         .filter(([, operation]) => operation.operationId)
         .map(([method, operation]) => ({path, method: method.toUpperCase(), operation, id: operation.operationId, group: operation.tags?.[0]})));
+}
+
+function openIndex(isOpen) {
+    index.classList.toggle("open", isOpen);
+    menu.setAttribute("aria-expanded", String(isOpen));
 }
 
 const selected = () => operations.find(({id}) => location.hash === `#/${id}`);
@@ -93,6 +100,8 @@ function show(api) {
     if (chosen) showOperation(chosen);
     else if (section) showSection(section);
     else showWelcome(api);
+    app.classList.toggle("chosen", Boolean(chosen ?? section));
+    openIndex(false);
     const title = chosen?.operation.summary ?? section?.title;
     document.title = title ? `${title} · Nagz API` : "Nagz API";
     showIndex();
@@ -136,8 +145,8 @@ async function load(path) {
 async function start() {
     app.replaceChildren(h("a", {class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); main.focus(); }}, "To the operation"), h("header", {class: "top"},
         h("a", {class: "brand", href: "#/"}, "Nagz API"), search,
-        h("span", {class: "fine muted"}, h("kbd", {}, "/"), " search ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " next, previous"),
-        h("div", {class: "tools"}, h("a", {class: "button ghost", href: "/openapi.json", download: "openapi.json"}, "openapi.json"), h("a", {class: "button ghost", href: "/console"}, "Console"),
+        h("span", {class: "fine muted keys"}, h("kbd", {}, "/"), " search ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " next, previous"),
+        h("div", {class: "tools"}, menu, h("a", {class: "button ghost", href: "/openapi.json", download: "openapi.json"}, "openapi.json"), h("a", {class: "button ghost", href: "/console"}, "Console"),
             h("button", {type: "button", class: "ghost", onclick: toggleTheme}, "Theme"))), index, main);
     try {
         const [api, answers, text] = await Promise.all(["/openapi.json", "/docs/examples.json", "/docs/guide.md"].map(load));
