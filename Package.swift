@@ -168,7 +168,7 @@ let package = Package(
                 "Server", "Seeds", "Device", "LocalAI", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor",
                 "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
                 "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses", "ModelProviders", "LoopbackClient",
-                "SocketPairs",
+                "SocketPairs", "WebSocketProtocol",
             ],
             swiftSettings: common),
     ]

@@ -47,7 +47,7 @@ declare -A NEEDS=(
 
 # The packages of a Python environment.
 declare -A PYTHON_PACKAGES=(
-    [clients]='openapi-python-client==0.29.1 datamodel-code-generator==0.89.0 ruff==0.17.6 pydantic[email]==2.14.3'
+    [clients]='openapi-python-client==0.29.1 datamodel-code-generator==0.89.0 ruff==0.17.6 pydantic[email]==2.14.3 openapi-spec-validator==0.9.0'
     [litellm]='litellm[proxy]==1.106.2'
     [llama]='llama-cpp-python[server]==0.3.36 gguf==0.19.0'
     [schemathesis]='schemathesis==4.32.5'

@@ -70,7 +70,8 @@ public final class RateLimiter: Sendable {
 
     private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
-    private static func limit(of tier: Operation.RateTier) -> Int? {
+    /// Requests in a minute; nil for a tier that is not limited.
+    static func limit(of tier: Operation.RateTier) -> Int? {
         switch tier {
         case .read: 300
         case .nagDetail: 1_200

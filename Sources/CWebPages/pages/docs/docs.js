@@ -3,7 +3,7 @@ import {copyable, failure, h} from "/console/dom.js";
 import {toggleTheme} from "/console/theme.js";
 import {example} from "/docs/examples.js";
 import {elements, inline as line, sections} from "/docs/guide.js";
-import {content, requestForm, tokenForm} from "/docs/requests.js";
+import {content, isSignedIn, requestForm, tokenForm} from "/docs/requests.js";
 import {field, fieldNames, fields, prose, resolved, setDocument} from "/docs/schemas.js";
 import {entry, find} from "/docs/search.js";
 
@@ -87,7 +87,7 @@ function showOperation(chosen) {
     const [type, media] = content(operation);
     main.replaceChildren(
         h("div", {}, h("h1", {}, operation.summary), h("p", {class: "address"}, h("span", {class: "method", "data-method": method}, method), copyable(path)), prose(operation.description),
-            operation.security?.length ? h("p", {class: "fine muted"}, "Needs an access token: ", h("a", {href: "#/"}, "sign in")) : h("p", {class: "fine muted"}, "Needs no access token.")),
+            h("p", {class: "fine muted"}, !operation.security?.length ? "It needs no access token." : isSignedIn() ? "It needs an access token, which this page has." : ["It needs an access token: ", h("a", {href: "#/"}, "sign in"), "."])),
         requestForm(chosen),
         parameters.length ? h("section", {class: "card"}, h("h2", {}, "Parameters"), h("ul", {class: "fields"}, parameters.map((parameter) => field(`${parameter.name} (${parameter.in})`, parameter.schema ?? {}, parameter.required, parameter.description)))) : "",
         media ? h("section", {class: "card"}, h("h2", {}, "Body"), h("p", {class: "fine muted"}, type), fields(media.schema)) : "",

@@ -35,10 +35,13 @@ export function tokenForm() {
         toast("Signed in");
     }
     tell();
-    return h("section", {class: "card", "aria-labelledby": "tokentitle"}, h("h2", {id: "tokentitle"}, "Who asks"), state,
+    return h("section", {class: "card", "aria-labelledby": "tokentitle"}, h("h2", {id: "tokentitle"}, "Authentication"), state,
         h("form", {class: "row", onsubmit: signIn}, entry("E-mail", email), entry("Password", password), h("button", {class: "primary"}, "Sign in")),
         entry("Access token", given, "Or paste one. It stays in this tab."));
 }
+
+/** Whether requests from the page carry a token. */
+export const isSignedIn = () => token !== "";
 
 /** The first content that the request may have: its media type and schema. */
 export const content = (operation) => Object.entries(resolved(operation.requestBody).content ?? {})[0] ?? [];

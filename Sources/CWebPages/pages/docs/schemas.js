@@ -27,7 +27,11 @@ export function typeOf(schema) {
     return types.map((type) => type === "array" ? `array of ${typeOf(schema.items ?? {})}` : type).join(" or ") + (schema.format ? `, ${schema.format}` : "");
 }
 
+/** The one of several schemas that a value has, where the other says that it may be null. */
+const given = (schema) => (schema.anyOf ?? schema.oneOf ?? []).map(resolved).filter(({type}) => type !== "null");
+
 function limits(schema) {
+    if (given(schema).length === 1) return limits({...given(schema)[0], ...schema.default !== undefined && {default: schema.default}});
     const {enum: values, const: only, default: standard, minimum, maximum, minLength, maxLength, minItems, maxItems, pattern} = schema;
     return [
         values && `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`,
@@ -36,7 +40,7 @@ function limits(schema) {
         (minimum ?? maximum) !== undefined && `from ${minimum ?? "any"} to ${maximum ?? "any"}`,
         (minLength ?? maxLength) !== undefined && `${minLength ?? 0} to ${maxLength ?? "any number of"} characters`,
         (minItems ?? maxItems) !== undefined && `${minItems ?? 0} to ${maxItems ?? "any number of"} items`,
-        pattern && `matches ${pattern}`,
+        pattern && !schema.format && pattern !== "^[^\\u0000]*$" && `matches ${pattern}`,
     ].filter(Boolean).join("; ");
 }
 
