@@ -52,7 +52,7 @@ declare -A PYTHON_PACKAGES=(
     [llama]='llama-cpp-python[server]==0.3.36 gguf==0.19.0'
     [schemathesis]='schemathesis==4.32.5'
     [verifier]='cryptography==50.0.2'
-    [swift-tests]='hypercorn==0.17.3 cryptography==50.0.2 opentelemetry-proto==1.45.2 tzdata==2026.6'
+    [swift-tests]='aiosmtpd==1.4.6 hypercorn==0.17.3 cryptography==50.0.2 opentelemetry-proto==1.45.2 tzdata==2026.6'
     [websockets]='websockets==17.4'
 )
 

@@ -36,6 +36,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case blockCreated = "block.created"
     case blockLifted = "block.lifted"
     case childCredentialsSet = "child_credentials.set"
+    case childLockoutBegun = "child_lockout.begun"
     case childLockoutLifted = "child_lockout.lifted"
     case childPinChanged = "child_pin.changed"
     case childSettingsChanged = "child_settings.changed"
@@ -58,6 +59,8 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case draftExecuted = "draft.executed"
     case draftExpired = "draft.expired"
     case draftRejected = "draft.rejected"
+    case emailChangeRequested = "email_change.requested"
+    case emailChanged = "email.changed"
     case excuseSubmitted = "excuse.submitted"
     case familyChanged = "family.changed"
     case familyCreated = "family.created"
@@ -86,6 +89,8 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case nagUpdated = "nag.updated"
     case nagWithdrawn = "nag.withdrawn"
     case nagsCancelled = "nags.cancelled"
+    case passwordChanged = "password.changed"
+    case passwordResetRequested = "password_reset.requested"
     case personErased = "person.erased"
     case policyApproved = "policy.approved"
     case policyChanged = "policy.changed"
@@ -207,9 +212,12 @@ extension AuditKind {
         case .accountPurged, .adminRead, .aiAskCoach, .aiCoaching, .aiDigest, .aiPatterns, .aiPredictCompletion,
             .aiPushBack,
             .aiSelectTone, .aiSummarizeExcuse, .blockCreated, .blockLifted, .childCredentialsSet,
-            .childLockoutLifted, .childPinChanged, .childSettingsChanged, .demoSeeded, .excuseSubmitted,
+            .childLockoutBegun, .childLockoutLifted, .childPinChanged, .childSettingsChanged, .demoSeeded,
+            .emailChangeRequested,
+            .emailChanged, .excuseSubmitted,
             .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied, .merkleLogAccepted, .nagNoteAdded,
-            .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
+            .passwordChanged, .passwordResetRequested, .preferencesChanged, .sessionOpened, .sessionRefreshed,
+            .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
             .attachmentAdded,

@@ -21,6 +21,19 @@ static inline CURLcode CCurlSetBody(CURL *easy, const void *bytes, curl_off_t co
     return result == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes) : result;
 }
 
+/* The callback that gives the bytes of an upload, such as a mail's. */
+static inline CURLcode CCurlSetSender(CURL *easy, curl_read_callback read, curl_off_t count, void *context) {
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, count);
+    curl_easy_setopt(easy, CURLOPT_READDATA, context);
+    return curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
+}
+
+/* The addresses that a mail is sent to. The list must outlive the transfer. */
+static inline CURLcode CCurlSetRecipients(CURL *easy, struct curl_slist *list) {
+    return curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, list);
+}
+
 /* The list must outlive the transfer. */
 static inline CURLcode CCurlSetHeaders(CURL *easy, struct curl_slist *list) {
     return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list);

@@ -136,6 +136,10 @@ static const struct web_page pages[] = {
 #include "page.inc"
 #define PAGE "pages/index.html"
 #include "page.inc"
+#define PAGE "pages/reset-password/index.html"
+#include "page.inc"
+#define PAGE "pages/reset-password/reset.js"
+#include "page.inc"
     {NULL, NULL},
 };
 

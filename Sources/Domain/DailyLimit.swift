@@ -22,6 +22,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case attachments = "attachments"
     /// Keys for models stored.
     case aiKeyChanges = "ai_key_changes"
+    /// Other email addresses asked for.
+    case emailChanges = "email_changes"
 
     /// Drafts made, edited, approved, confirmed and rejected, those of an import each by itself.
     case draftSteps = "draft_steps"
@@ -31,6 +33,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
 
     public var perDay: Int {
         switch self {
+        case .emailChanges: 5
         case .accountExports: 10
         case .codeRenewals: 20
         case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
@@ -46,6 +49,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         switch self {
         case .deviceRegistrations: "You have registered today's number of devices. Try again later."
         case .accountExports: "You have exported your account as often as one can in a day. Try again later."
+        case .emailChanges: "You have asked for another email address as often as one can in a day. Try again later."
         case .policyChanges: "You have made today's number of changes to policies. Try again later."
         case .blockChanges: "You have made today's number of changes to blocks. Try again later."
         case .preferenceChanges: "You have made today's number of changes to preferences. Try again later."

@@ -1,7 +1,7 @@
 import CCurl
 import Reactor
 
-/// Sends requests over HTTP/1.1 and HTTP/2 with libcurl, whose sockets and timers are served by one event loop.
+/// Sends requests over HTTP/1.1 and HTTP/2, and mails over SMTP, with libcurl, whose sockets and timers are served by one event loop.
 ///
 /// Used on that loop only. Connections are kept and shared. TLS certificates are always verified; redirects are answers
 /// like others; a proxy of the environment is not used. Names are resolved on threads of libcurl.
@@ -80,6 +80,19 @@ import Reactor
             span?.end(.failure(error))
             throw error
         }
+    }
+
+    /// Hands a mail to a relay.
+    /// - Returns: the relay's last reply: 250 when it has taken the mail.
+    public func send(_ mail: Mail, to relay: MailRelay) async throws(HTTPClientError) -> Int {
+        guard !isClosed, !Task.isCancelled else { throw .cancelled }
+        return try await run(try Transfer(mail, to: relay, networks, authorities: authorities)).status
+    }
+
+    /// Greets a relay, with TLS and sign-in as for a mail, and sends nothing.
+    public func greet(_ relay: MailRelay) async throws(HTTPClientError) {
+        guard !isClosed, !Task.isCancelled else { throw .cancelled }
+        _ = try await run(try Transfer(nil, to: relay, networks, authorities: authorities))
     }
 
     /// Opens a connection to the URL's host, with TLS where it says `https`. It stays open until the client closes.

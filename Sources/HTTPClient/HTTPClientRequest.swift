@@ -121,6 +121,8 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case interrupted
     /// The task was cancelled, or the client was closed.
     case cancelled
+    /// A mail relay did not accept the user or the password.
+    case refusedSender
     /// Anything else, with libcurl's number.
     case failed(code: UInt32)
 
@@ -135,6 +137,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
         case .tooLarge: "the answer is too large"
         case .interrupted: "the connection ended within the answer"
         case .cancelled: "cancelled"
+        case .refusedSender: "the relay refuses the user or the password"
         case .failed(let code): "libcurl error \(code)"
         }
     }

@@ -16,7 +16,10 @@ import Glibc
     /// Gets the content in place of the response; false ends the transfer.
     var receive: ((HTTPClientResponse, [UInt8]) -> Bool)?
 
-    private var headerLines: UnsafeMutablePointer<curl_slist>?
+    /// The lines of a request's head, or the recipients of a mail.
+    private var lines: UnsafeMutablePointer<curl_slist>?
+    /// What is sent of a mail.
+    private var upload: ArraySlice<UInt8> = []
     private let limits: HTTPClientRequest.Limits
     private let networks: NetworkGuard
     private let usesUnixSocket: Bool
@@ -38,40 +41,83 @@ import Glibc
         unsafe self.handle = unsafe handle
         (limits, self.networks, self.isConnection) = (request.limits, networks, isConnection)
         usesUnixSocket = request.unixSocket != nil
-        guard prepare(request, authorities) else { throw .malformedRequest }
+        prepare(authorities)
+        guard prepare(request) else { throw .malformedRequest }
+    }
+
+    /// A mail to a relay.
+    /// - Parameter mail: nil only greets the relay and signs in there.
+    init(_ mail: Mail?, to relay: MailRelay, _ networks: NetworkGuard, authorities: String?) throws(HTTPClientError) {
+        guard mail?.isWellFormed ?? true else { throw .malformedRequest }
+        guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
+        unsafe self.handle = unsafe handle
+        // Relays are slow on purpose before they greet, and after a wrong password.
+        var limits = HTTPClientRequest.Limits()
+        limits.connecting = .seconds(15)
+        (self.limits, self.networks, isConnection) = (limits, networks, mail == nil)
+        usesUnixSocket = false
+        upload = mail?.bytes[...] ?? []
+        prepare(authorities)
+        guard prepare(mail, to: relay) else { throw .malformedRequest }
     }
 
     deinit {
         unsafe curl_easy_cleanup(handle)
-        unsafe curl_slist_free_all(headerLines)
+        unsafe curl_slist_free_all(lines)
     }
 
     // MARK: Options
 
-    private func prepare(_ request: HTTPClientRequest, _ authorities: String?) -> Bool {
+    /// Sets what requests and mails have in common.
+    private func prepare(_ authorities: String?) {
         set(CURLOPT_NOSIGNAL, 1)
         // A cancelled transfer must not wait for the thread that resolves its name.
         set(CURLOPT_QUICK_EXIT, 1)
-        set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limits.connecting))
+        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limits.whole))
+        set(CURLOPT_LOW_SPEED_LIMIT, 1)
+        set(CURLOPT_LOW_SPEED_TIME, max(1, Int(limits.stalled.components.seconds)))
+        // Not even the one of the environment.
+        _ = set(CURLOPT_PROXY, "")
+        if let authorities { _ = set(CURLOPT_CAINFO, authorities) }
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe CCurlSetReceiver(handle, receiveHeaderLine, receiveBody, context)
+        _ = unsafe CCurlSetSocketOpener(handle, openSocket, context)
+        _ = unsafe CCurlSetConnectionCheck(handle, checkConnection, context)
+    }
+
+    private func prepare(_ mail: Mail?, to relay: MailRelay) -> Bool {
+        // Without TLS only to this machine.
+        set(CURLOPT_USE_SSL, Int(relay.needsTLS ? CURLUSESSL_ALL.rawValue : CURLUSESSL_TRY.rawValue))
+        var isSet = set(CURLOPT_PROTOCOLS_STR, "smtp,smtps") && set(CURLOPT_URL, relay.url)
+        if let user = relay.user { isSet = isSet && set(CURLOPT_USERNAME, user) }
+        if let password = relay.password { isSet = isSet && set(CURLOPT_PASSWORD, password) }
+        set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
+        guard let mail else { return isSet }
+        isSet = isSet && set(CURLOPT_MAIL_FROM, "<\(mail.from)>")
+        guard let recipients = unsafe curl_slist_append(nil, "<\(mail.to)>") else { return false }
+        unsafe lines = unsafe recipients
+        _ = unsafe CCurlSetRecipients(handle, lines)
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe CCurlSetSender(handle, sendMail, curl_off_t(upload.count), context)
+        return isSet
+    }
+
+    private func prepare(_ request: HTTPClientRequest) -> Bool {
+        set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_VERSION, Int(isConnection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
         set(CURLOPT_FRESH_CONNECT, request.isSentOnce ? 1 : 0)
         // Requests to one HTTP/2 server share a connection: they wait for the first handshake. Without TLS they would wait
         // for the first response.
         set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)
-        set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limits.connecting))
-        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limits.whole))
-        set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        set(CURLOPT_LOW_SPEED_TIME, max(1, Int(limits.stalled.components.seconds)))
         _ = unsafe CCurlSetSize(handle, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.body))
         var isSet = set(CURLOPT_PROTOCOLS_STR, "http,https") && set(CURLOPT_URL, request.url)
-        // Not even the one of the environment.
-        isSet = isSet && set(CURLOPT_PROXY, "") && set(CURLOPT_CUSTOMREQUEST, request.method)
+        isSet = isSet && set(CURLOPT_CUSTOMREQUEST, request.method)
         if let path = request.unixSocket { isSet = isSet && set(CURLOPT_UNIX_SOCKET_PATH, path) }
-        if let authorities { isSet = isSet && set(CURLOPT_CAINFO, authorities) }
         if let body = request.body {
             let code = unsafe CCurlSetBody(handle, body, curl_off_t(body.count))
             isSet = isSet && code == CURLE_OK
@@ -79,20 +125,16 @@ import Glibc
             set(CURLOPT_NOBODY, 1)
         }
         // Without these two libcurl adds its own.
-        var lines = ["Expect:"]
+        var head = ["Expect:"]
         if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
-            lines.append("Content-Type:")
+            head.append("Content-Type:")
         }
-        lines += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        for line in lines {
-            guard let longer = unsafe curl_slist_append(headerLines, line) else { return false }
-            unsafe headerLines = unsafe longer
+        head += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        for line in head {
+            guard let longer = unsafe curl_slist_append(lines, line) else { return false }
+            unsafe lines = unsafe longer
         }
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        _ = unsafe CCurlSetHeaders(handle, headerLines)
-        _ = unsafe CCurlSetReceiver(handle, receiveHeaderLine, receiveBody, context)
-        _ = unsafe CCurlSetSocketOpener(handle, openSocket, context)
-        _ = unsafe CCurlSetConnectionCheck(handle, checkConnection, context)
+        _ = unsafe CCurlSetHeaders(handle, lines)
         return isSet
     }
 
@@ -145,6 +187,15 @@ import Glibc
         return !isRefused
     }
 
+    /// Copies the next bytes of a mail.
+    /// - Returns: their number; 0 at the end.
+    fileprivate func give(_ space: UnsafeMutableRawBufferPointer) -> Int {
+        let piece = upload.prefix(space.count)
+        unsafe space.copyBytes(from: piece)
+        upload = upload.dropFirst(piece.count)
+        return piece.count
+    }
+
     /// - Parameter address: nil for what is no IP address.
     fileprivate func mayConnect(to address: NetworkAddress?, isUnixSocket: Bool) -> Bool {
         let mayConnect = usesUnixSocket ? isUnixSocket : address.map(networks.allows) ?? false
@@ -177,6 +228,7 @@ import Glibc
         case CURLE_FILESIZE_EXCEEDED: return .failure(.tooLarge)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
             return .failure(.untrusted)
+        case CURLE_LOGIN_DENIED: return .failure(.refusedSender)
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
             CURLE_HTTP2_STREAM, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
             return .failure(.interrupted)
@@ -210,6 +262,13 @@ private func receiveBody(
 ) -> Int {
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     return unsafe transfer(context)?.take(body: piece) == true ? size * count : -1
+}
+
+private func sendMail(
+    _ space: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let space = unsafe UnsafeMutableRawBufferPointer(start: space, count: size * count)
+    return unsafe transfer(context)?.give(space) ?? 0
 }
 
 private func openSocket(

@@ -11,6 +11,7 @@ enum AdminCommand {
         usage: nagz admin create --email ADDRESS [--generate]
                nagz admin list
                nagz admin revoke --email ADDRESS
+               nagz admin reset-password --email ADDRESS
                nagz admin purge [--after DAYS] [--dry-run]
                nagz admin retention [--dry-run]
                nagz admin resync
@@ -19,6 +20,8 @@ enum AdminCommand {
                  16 characters, ten of them different, and no part of the address; --generate makes and prints one.
         list     lists all administrators, former ones too.
         revoke   revokes an administrator's rights and ends their sessions.
+        reset-password  makes a code that sets a new password for an account with that address, administrators' too. It
+                 works once, for 30 minutes, and ends all sessions of the account. Give it to nobody but its owner.
         purge    removes personal data of accounts deleted that many days ago (28, at most 30); nagz serve does so every
                  hour. --dry-run only lists them.
         retention  lists what is kept for how long and how much of it is over, and deletes that; nagz serve does so every
@@ -35,6 +38,7 @@ enum AdminCommand {
             case "create": try await create(&arguments)
             case "list": try await list(&arguments)
             case "revoke": try await revoke(&arguments)
+            case "reset-password": try await resetPassword(&arguments)
             case "purge": try await purge(&arguments)
             case "retention": try await retention(&arguments)
             case "resync": try await resync(&arguments)
@@ -77,6 +81,16 @@ enum AdminCommand {
         try arguments.finish()
         try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email)
         print("\(email) may read no audit log any more")
+    }
+
+    private static func resetPassword(_ arguments: inout Arguments) async throws {
+        let email = try email(&arguments)
+        let url = try arguments.ownerDatabaseURL()
+        try arguments.finish()
+        let code = try await Admins.makePasswordCode(
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email)
+        print("code \(code)")
+        print("works once, for 30 minutes: at /reset-password of the server, or with POST /api/v1/auth/password-reset")
     }
 
     private static func purge(_ arguments: inout Arguments) async throws {

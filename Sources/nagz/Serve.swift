@@ -32,8 +32,12 @@ enum Serve {
           --push PROVIDER          where push messages go: log (the default, without their words), the URL of a
                                    webhook, or apns:KEY_ID,TEAM_ID,BUNDLE_ID[,sandbox]
           --sms PROVIDER           the same for text messages: log, or the URL of a gateway's webhook
+          --mail CARRIER           where mails about accounts go: smtps://[USER@]HOST, smtp://[USER@]HOST:587 (STARTTLS; without
+                                   TLS only to this machine), or the URL of a webhook; none without it
+          --mail-from ADDRESS      their sender; needed with --mail
+          --public-url URL         the address of this server as people know it, for links in mails; no links without it
           --delivery-networks BLOCK,…
-                                   networks of the own site that webhooks may lead into (192.168.0.0/16); none
+                                   networks of the own site that webhooks and mails may lead into (192.168.0.0/16); none
           --deliveries on|off      on; whether this instance sends notifications
           --audit-check on|off     on; whether this instance may check the audit log in the background
           --rate-limits on|off     on; off is for tests and benchmarks
@@ -50,6 +54,7 @@ enum Serve {
           --audit-checkpoint-file FILE  the log's newest checkpoint, kept over restarts; beside the keys by default
           --webhook-secret-file FILE    signs the messages to webhooks: 32 characters or more
           --apns-key-file FILE          Apple's .p8 file
+          --mail-password-file FILE     what the mail relay asks for; none without it
           --model-key-file FILE         what the language model's gateway asks for; none without it
 
         A language model on this machine, with OpenAI's protocol:
@@ -153,6 +158,7 @@ enum Serve {
         if let isOn = try given[Options.auditCheck] { configuration.runsBackgroundCheck = isOn }
         if let plan = try given[Options.escalation] { configuration.escalationPlan = plan }
         configuration.deliveries = try DeliveryOptions(given)
+        configuration.mail = try MailOptions(given)
         configuration.models = try ModelOptions(given)
         configuration.acceptsDevelopmentTokens = try given[Options.developmentTokens] ?? false
         return configuration

@@ -24,6 +24,8 @@ struct TableTests {
         "sign_in_attempts": Ownership(writers: ["Auth"]),
         "pin_attempts": Ownership(writers: ["Auth"]),
         "known_addresses": Ownership(writers: ["Auth"]),
+        "account_codes": Ownership(writers: ["Auth"]),
+        "socket_tickets": Ownership(writers: ["Realtime"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
         "daily_counts": Ownership(writers: ["Ledger"]),
         "refusal_counts": Ownership(writers: ["Ledger"]),

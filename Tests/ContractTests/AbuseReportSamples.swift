@@ -18,6 +18,10 @@ extension Sample {
         sections: Dictionary(
             uniqueKeysWithValues: AccountExport.Section.allCases.map { ($0, [["id": "a", "list": [1, nil]]]) }))
 
+    private static let code: AccountCode = read("ABCDEFGHJKMNPQRSTUVW")
+    private static let account = AccountResponse(
+        id: id(1), email: "a@b.org", displayName: "A", status: "active", createdAt: moment)
+
     static let accountData = [
         Sample(
             API.createAccount, NoParameters(),
@@ -26,6 +30,37 @@ extension Sample {
                 dateOfBirth: CivilDate(year: 1990, month: 2, day: 3).map(DateOfBirth.init)),
             AccountResponse(id: id(1), email: "a@b.org", displayName: "A", status: "active", createdAt: moment)),
         Sample(API.exportAccount, NoParameters(), NoBody(), things),
+        Sample(
+            API.getMe, NoParameters(), NoBody(),
+            MeResponse(
+                id: id(1), email: "a@b.org", displayName: nil, status: "active", createdAt: moment,
+                isAdministrator: false,
+                family: MyFamily(familyID: id(2), name: "F", role: .participant, joinedAt: moment),
+                consents: [.aiMediation], switchedOn: SwitchedOn(ai: true, points: false, sms: false))),
+        Sample(API.updateMe, NoParameters(), MeUpdate(displayName: "B"), account),
+        Sample(
+            API.changePassword, NoParameters(), PasswordChange(password: Secret("x"), newPassword: Secret("12345678")),
+            NoAnswer()),
+        Sample(
+            API.requestEmailChange, NoParameters(), EmailChangeRequest(password: Secret("x"), email: read("b@b.org")),
+            StatusAnswer(status: "accepted")),
+        Sample(API.confirmEmailChange, NoParameters(), EmailChangeConfirmation(code: code), account),
+        Sample(
+            API.listSessions, page, NoBody(),
+            page(
+                SessionResponse(
+                    id: id(9), createdAt: moment, lastUsedAt: moment, expiresAt: moment, client: "curl/8",
+                    isChild: false,
+                    isCurrent: true))),
+        Sample(API.endSession, SessionPath(sessionID: id(9)), NoBody(), NoAnswer()),
+        Sample(
+            API.createSocketTicket, NoParameters(), NoBody(), SocketTicket(ticket: Secret("t"), expiresIn: 30)),
+        Sample(API.endOtherSessions, NoParameters(), NoBody(), NoAnswer()),
+        Sample(
+            API.requestPasswordReset, NoParameters(), PasswordResetRequest(email: read("b@b.org")),
+            StatusAnswer(status: "accepted")),
+        Sample(
+            API.resetPassword, NoParameters(), PasswordReset(code: code, newPassword: Secret("12345678")), NoAnswer()),
     ]
 
     static let abuseReports = [

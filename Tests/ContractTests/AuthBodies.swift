@@ -37,6 +37,25 @@ extension RequestTests {
             "SignupRequest", "display_name",
             #"{"email":"a@b.org","password":"12345678","display_name":"a\u200cb"}"#,
             #"{"email":"a@b.org","password":"12345678","display_name":"\u0645\u06cc\u200c"}"#)
+        + fine("MeUpdate", #"{"display_name":" Kit "}"#)
+        + wrong("MeUpdate", "display_name", "{}", #"{"display_name":null}"#, #"{"display_name":" "}"#)
+        + fine("PasswordChange", #"{"password":"x","new_password":"12345678"}"#)
+        + wrong(
+            "PasswordChange", "password", #"{"new_password":"12345678"}"#, #"{"password":"","new_password":"12345678"}"#
+        )
+        + wrong("PasswordChange", "new_password", #"{"password":"x"}"#, #"{"password":"x","new_password":"1234567"}"#)
+        + fine("EmailChangeRequest", #"{"password":"x","email":"a@b.org"}"#)
+        + wrong("EmailChangeRequest", "password", #"{"email":"a@b.org"}"#)
+        + wrong("EmailChangeRequest", "email", #"{"password":"x"}"#, #"{"password":"x","email":1}"#)
+        + wrong("EmailChangeRequest", "email", #"{"password":"x","email":"a"}"#)
+        + fine("EmailChangeConfirmation", #"{"code":"abcde-FGHJK mnpqr stuvw"}"#)
+        + wrong("EmailChangeConfirmation", "code", "{}", #"{"code":"abc"}"#, #"{"code":7}"#)
+        + wrongBeyondSchema("EmailChangeConfirmation", "code", #"{"code":"abcde-FGHJK mnpqr stuv!"}"#)
+        + fine("PasswordResetRequest", #"{"email":"A@b.org"}"#)
+        + wrong("PasswordResetRequest", "email", "{}", #"{"email":null}"#)
+        + fine("PasswordReset", #"{"code":"ABCDEFGHJKMNPQRSTUVW","new_password":"12345678"}"#)
+        + wrong("PasswordReset", "code", #"{"new_password":"12345678"}"#)
+        + wrong("PasswordReset", "new_password", #"{"code":"ABCDEFGHJKMNPQRSTUVW","new_password":"1234567"}"#)
         + fine("LoginRequest", #"{"email":"a@b.org","password":"x"}"#)
         + wrong(
             "LoginRequest", "password", #"{"email":"a@b.org","password":""}"#,

@@ -96,7 +96,8 @@ struct EndpointTests {
         let withoutContent = API.all.filter { $0.successStatus == 204 }.map(\.id)
         #expect(
             withoutContent == [
-                "logOut", "deleteDevice", "deleteConstraint", "deleteExecution", "endAISession", "deleteAIKey",
+                "logOut", "resetPassword", "changePassword", "endSession", "endOtherSessions", "deleteDevice",
+                "deleteConstraint", "deleteExecution", "endAISession", "deleteAIKey",
             ])
     }
 
@@ -106,7 +107,11 @@ struct EndpointTests {
             API.all.filter { $0.tier == .frequentWrite }.map(\.id) == [
                 "updateNagStatus", "submitExcuse", "recomputeEscalation", "createAttachment", "uploadEvents",
             ])
-        #expect(API.all.filter { $0.tier == .auth }.map(\.id) == ["signUp", "logIn", "childLogIn"])
+        #expect(
+            API.all.filter { $0.tier == .auth }.map(\.id) == [
+                "signUp", "logIn", "childLogIn", "requestPasswordReset", "resetPassword", "changePassword",
+                "requestEmailChange", "confirmEmailChange",
+            ])
         #expect(API.all.filter { $0.tier == .thirdParty }.map(\.id) == ["setAIKey", "checkAIKey"])
         #expect(API.refreshSession.operation.tier == .write)
         #expect(API.all.filter { $0.tier == .exempt }.allSatisfy { $0.tag == .operations })

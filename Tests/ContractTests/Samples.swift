@@ -24,7 +24,7 @@ extension Sample {
     // MARK: auth, preferences
 
     private static let auth = AuthResponse(
-        accessToken: Secret("a.b.c"), refreshToken: Secret("r"),
+        accessToken: Secret("a.b.c"), refreshToken: Secret("r"), expiresIn: 86_400,
         user: AuthUser(
             id: id(1), email: "robin@example.org", displayName: "Robin", status: "active", createdAt: moment,
             familyMemberships: [FamilyMembership(familyID: id(2), role: .guardian)]),
@@ -76,6 +76,7 @@ extension Sample {
 
     private static let family = [
         Sample(API.createFamily, NoParameters(), FamilyCreate(name: "Home", timeZone: "Europe/Berlin"), theFamily),
+        Sample(API.listFamilies, page, NoBody(), page(theFamily)),
         Sample(API.getFamily, inFamily, NoBody(), theFamily),
         Sample(API.updateFamily, inFamily, FamilyUpdate(name: "Home", timeZone: "Europe/Berlin"), theFamily),
         Sample(API.joinFamily, NoParameters(), JoinRequest(inviteCode: "ABC12345"), member),

@@ -46,7 +46,7 @@ struct ClientTests {
 
     private static func auth(_ token: String) -> [UInt8] {
         AuthResponse(
-            accessToken: Secret(token), refreshToken: Secret("refresh-\(token)"),
+            accessToken: Secret(token), refreshToken: Secret("refresh-\(token)"), expiresIn: 86_400,
             user: AuthUser(
                 id: me, email: nil, displayName: "Me", status: "active", createdAt: start,
                 familyMemberships: [FamilyMembership(familyID: homeFamily, role: .guardian)]), familyID: homeFamily,

@@ -78,6 +78,12 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
                 ]
             )
         },
+        LimitedAct(limit: .emailChanges, kind: "email_change.requested") { _, number in
+            (
+                "POST", "/api/v1/me/email",
+                ["password": .string(TestServer.password), "email": .string("new\(number)@example.org")]
+            )
+        },
     ]
 }
 
@@ -108,7 +114,7 @@ struct DailyLimitTests {
             let first = try await server.expectOnly(audit: [act.kind]) {
                 try await send(0, as: family.guardian, on: server)
             }
-            #expect((200...201).contains(first.status), "\(first.text)")
+            #expect((200...202).contains(first.status), "\(first.text)")
             try await server.sql("UPDATE daily_counts SET count = \(act.limit.perDay - 1)")
             server.clock.advance(by: .hours(1))
             try await server.expectOnly(audit: [act.kind]) {

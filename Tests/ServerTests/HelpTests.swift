@@ -47,7 +47,7 @@ struct HelpTests {
             #expect(
                 script.contains("doctor) words='--json --config --database-url")
                     && script.contains("restore-check) words='--json"))
-            #expect(script.contains("admin) words='create list revoke purge retention resync --email"))
+            #expect(script.contains("admin) words='create list revoke reset-password purge retention resync --email"))
         }
         let (_, script, _) = try Self.run(["completion", "bash"])
         let asked =

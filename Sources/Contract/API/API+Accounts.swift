@@ -13,8 +13,42 @@ extension API {
     public static let exportAccount = Endpoint<NoParameters, NoBody, AccountExport>(
         Operation("exportAccount", .get, "/api/v1/accounts/export", tag: .accounts))
 
+    /// Read the caller's account, their family, and what is switched on for them.
+    public static let getMe = Endpoint<NoParameters, NoBody, MeResponse>(
+        Operation("getMe", .get, "/api/v1/me", tag: .accounts))
+
+    /// Change the caller's name.
+    public static let updateMe = Endpoint<NoParameters, MeUpdate, AccountResponse>(
+        Operation("updateMe", .patch, "/api/v1/me", tag: .accounts))
+
+    /// Change the caller's password.
+    public static let changePassword = Endpoint<NoParameters, PasswordChange, NoAnswer>(
+        Operation("changePassword", .post, "/api/v1/me/password", tag: .accounts, status: 204, tier: .auth))
+
+    /// Ask for another email address.
+    public static let requestEmailChange = Endpoint<NoParameters, EmailChangeRequest, StatusAnswer>(
+        Operation("requestEmailChange", .post, "/api/v1/me/email", tag: .accounts, status: 202, tier: .auth))
+
+    /// Confirm the new email address with the code that was sent to it.
+    public static let confirmEmailChange = Endpoint<NoParameters, EmailChangeConfirmation, AccountResponse>(
+        Operation("confirmEmailChange", .post, "/api/v1/me/email/confirmation", tag: .accounts, tier: .auth))
+
+    /// List the caller's open sessions.
+    public static let listSessions = Endpoint<PageRequest, NoBody, Page<SessionResponse>>(
+        Operation("listSessions", .get, "/api/v1/me/sessions", tag: .accounts))
+
+    /// End one of the caller's sessions.
+    public static let endSession = Endpoint<SessionPath, NoBody, NoAnswer>(
+        Operation("endSession", .delete, "/api/v1/me/sessions/{session_id}", tag: .accounts, status: 204))
+
+    /// End all of the caller's sessions but the one of the request.
+    public static let endOtherSessions = Endpoint<NoParameters, NoBody, NoAnswer>(
+        Operation("endOtherSessions", .delete, "/api/v1/me/sessions", tag: .accounts, status: 204))
+
     static let accountsOperations: [Operation] = [
-        deleteAccount.operation, createAccount.operation, exportAccount.operation,
+        deleteAccount.operation, createAccount.operation, exportAccount.operation, getMe.operation,
+        updateMe.operation, changePassword.operation, requestEmailChange.operation, confirmEmailChange.operation,
+        listSessions.operation, endSession.operation, endOtherSessions.operation,
     ]
 }
 
@@ -29,4 +63,15 @@ public struct AccountPath: WireParameters, Hashable {
     public init(_ parameters: ParameterReader) throws(InvalidInput) { userID = try parameters.path("user_id") }
 
     public func write(to parameters: inout ParameterWriter) { parameters.path("user_id", userID) }
+}
+
+/// Path parameter: one session.
+public struct SessionPath: WireParameters, Hashable {
+    public var sessionID: SessionID
+
+    public init(sessionID: SessionID) { self.sessionID = sessionID }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) { sessionID = try parameters.path("session_id") }
+
+    public func write(to parameters: inout ParameterWriter) { parameters.path("session_id", sessionID) }
 }

@@ -19,7 +19,19 @@ extension API {
     public static let logOut = Endpoint<NoParameters, RefreshRequest?, NoAnswer>(
         Operation("logOut", .post, "/api/v1/auth/logout", tag: .auth, status: 204, access: .open))
 
+    /// Ask for a code that sets a new password.
+    public static let requestPasswordReset = Endpoint<NoParameters, PasswordResetRequest, StatusAnswer>(
+        Operation(
+            "requestPasswordReset", .post, "/api/v1/auth/password-resets", tag: .auth, status: 202, access: .open,
+            tier: .auth))
+
+    /// Set a new password with a code.
+    public static let resetPassword = Endpoint<NoParameters, PasswordReset, NoAnswer>(
+        Operation(
+            "resetPassword", .post, "/api/v1/auth/password-reset", tag: .auth, status: 204, access: .open, tier: .auth))
+
     static let authOperations: [Operation] = [
         signUp.operation, logIn.operation, refreshSession.operation, childLogIn.operation, logOut.operation,
+        requestPasswordReset.operation, resetPassword.operation,
     ]
 }

@@ -5,6 +5,10 @@ extension API {
     public static let createFamily = Endpoint<NoParameters, FamilyCreate, FamilyResponse>(
         Operation("createFamily", .post, "/api/v1/families", tag: .families, status: 201))
 
+    /// List the caller's families: one, or none.
+    public static let listFamilies = Endpoint<PageRequest, NoBody, Page<FamilyResponse>>(
+        Operation("listFamilies", .get, "/api/v1/families", tag: .families))
+
     /// Read a family.
     public static let getFamily = Endpoint<FamilyPath, NoBody, FamilyResponse>(
         Operation("getFamily", .get, "/api/v1/families/{family_id}", tag: .families))
@@ -68,7 +72,8 @@ extension API {
             "updateChildSettings", .patch, "/api/v1/families/{family_id}/children/{user_id}/settings", tag: .families))
 
     static let familiesOperations: [Operation] = [
-        createFamily.operation, getFamily.operation, updateFamily.operation, joinFamily.operation,
+        createFamily.operation, listFamilies.operation, getFamily.operation, updateFamily.operation,
+        joinFamily.operation,
         joinFamilyByID.operation,
         addMember.operation, listMembers.operation, createMember.operation, removeMember.operation,
         leaveFamily.operation, renewFamilyCode.operation, setChildCredentials.operation, unlockMember.operation,

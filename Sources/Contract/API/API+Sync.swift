@@ -9,8 +9,12 @@ extension API {
     public static let uploadEvents = Endpoint<NoParameters, OutboxUpload, OutboxAnswer>(
         Operation("uploadEvents", .post, "/api/v1/sync/events", tag: .sync, tier: .frequentWrite))
 
+    /// Create a ticket that opens one WebSocket.
+    public static let createSocketTicket = Endpoint<NoParameters, NoBody, SocketTicket>(
+        Operation("createSocketTicket", .post, "/api/v1/ws/tickets", tag: .sync, status: 201))
+
     static let syncOperations: [Operation] = [
-        syncEvents.operation, uploadEvents.operation,
+        syncEvents.operation, uploadEvents.operation, createSocketTicket.operation,
     ]
 }
 

@@ -61,6 +61,8 @@ public enum ErrorReason {
     public static let consentMissing = "consent_missing"
     /// The question's id was used before, for another question or with other settings.
     public static let questionReused = "question_id_reused"
+    /// The operator has not configured where mails go.
+    public static let mailNotConfigured = "mail_not_configured"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"
     /// The instance of a series is not open yet; the error names the moment.

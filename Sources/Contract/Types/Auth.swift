@@ -108,17 +108,20 @@ public struct AuthResponse: Hashable, WireObject {
     public var accessToken: Secret
     public var refreshToken: Secret
     public var tokenType: String
+    /// Seconds from the tokens' issue to the end of the access token.
+    public var expiresIn: Int
     public var user: AuthUser
     public var familyID: FamilyID?
     public var familyRole: FamilyRole?
 
     public init(
-        accessToken: Secret, refreshToken: Secret, tokenType: String = "bearer", user: AuthUser, familyID: FamilyID?,
-        familyRole: FamilyRole?
+        accessToken: Secret, refreshToken: Secret, tokenType: String = "bearer", expiresIn: Int, user: AuthUser,
+        familyID: FamilyID?, familyRole: FamilyRole?
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.tokenType = tokenType
+        self.expiresIn = expiresIn
         self.user = user
         self.familyID = familyID
         self.familyRole = familyRole
@@ -128,6 +131,7 @@ public struct AuthResponse: Hashable, WireObject {
         accessToken = try fields.required("access_token")
         refreshToken = try fields.required("refresh_token")
         tokenType = try fields.defaulted("token_type", to: "bearer")
+        expiresIn = try fields.required("expires_in")
         user = try fields.required("user")
         familyID = try fields.optional("family_id")
         familyRole = try fields.optional("family_role")
@@ -138,6 +142,7 @@ public struct AuthResponse: Hashable, WireObject {
             json.field("access_token", accessToken)
             json.field("refresh_token", refreshToken)
             json.field("token_type", tokenType)
+            json.field("expires_in", expiresIn)
             json.field("user", user)
             json.field("family_id", familyID)
             json.field("family_role", familyRole)

@@ -50,6 +50,7 @@ extension SyncService {
             try? await changes.listen(
                 to: family, opened: { signal.setListening(true) }, changed: { signal.setChanged() })
             let wasListening = signal.setListening(false)
+            if Task.isCancelled { return }
             if wasListening { _ = schedule.wait(after: .done, random: 0) }
             try? await clock.sleep(for: schedule.wait(after: .failed(retryAfter: nil), random: random()))
         }

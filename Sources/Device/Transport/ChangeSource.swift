@@ -14,11 +14,19 @@ public protocol ChangeSource: Sendable {
 }
 
 extension ServerClient: ChangeSource {
-    /// A token that the server does not accept any more ends the connection; the next call renews it.
+    /// Opens the socket with a ticket of one use, so that the access token is in no address.
     public func listen(
         to family: FamilyID, opened: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void
     ) async throws(TransportError) {
+        let ticket: Secret
+        do throws(ClientError) {
+            ticket = try await call(API.createSocketTicket, NoParameters()).ticket
+        } catch {
+            if case .transport(let fault) = error { throw fault }
+            // Whoever listens tries again, and the next round of the sync says what is wrong.
+            throw .unreachable
+        }
         try await transport.listen(
-            "/api/v1/ws?token=\(session.accessToken.wireText)&family_id=\(family)", opened: opened, received: changed)
+            "/api/v1/ws?ticket=\(ticket.wireText)&family_id=\(family)", opened: opened, received: changed)
     }
 }

@@ -26,6 +26,8 @@ package struct CallContext: Sendable {
     let request: Domain.RequestID
     /// The client's network; nil for work that no request asked for.
     var remote: RemoteAddress.Network?
+    /// The `User-Agent` field, its first 200 characters; nil without one.
+    var client: String?
     /// Set when the client named its write, so that a retry gets the first answer again.
     var idempotency: IdempotencyKey?
     /// The `If-Match` field as the client sent it.
@@ -49,7 +51,7 @@ struct IdempotencyKey: Sendable {
     let status: Int
 }
 
-/// A signed-in person. Only `VerifiedTokens.caller` makes one. A class, because every step of a request gets it.
+/// A signed-in person. Only `VerifiedTokens.caller` and `SocketTickets.caller` make one. A class, because every step of a request gets it.
 package final class Caller: Sendable {
     /// What proves the caller's identity.
     enum Session: Sendable {
@@ -69,6 +71,11 @@ package final class Caller: Sendable {
         self.context = context
     }
 
+    /// Whom a WebSocket's ticket names, which proves a session as a token does.
+    convenience init(ofTicket user: UserID, _ session: SessionID, _ context: CallContext) {
+        self.init(userID: user, session: .signedIn(session), context: context)
+    }
+
     /// Nil for a development token.
     var sessionID: SessionID? {
         switch session {
@@ -82,7 +89,7 @@ package final class Caller: Sendable {
     /// The same person at another moment of a request that goes on for long.
     func at(_ now: Timestamp) -> Caller {
         let context = CallContext(
-            now: now, trace: context.trace, request: context.request, remote: context.remote,
+            now: now, trace: context.trace, request: context.request, remote: context.remote, client: context.client,
             idempotency: context.idempotency, ifMatch: context.ifMatch)
         return Caller(userID: userID, session: session, context: context)
     }

@@ -36,6 +36,8 @@ public struct Configuration: Sendable {
     /// Whether this server sends notifications.
     public var runsDeliveries = true
     public var deliveries = DeliveryOptions()
+    /// How mails about accounts leave the server; nil sends none.
+    public var mail: MailOptions?
     /// The language models that this server can ask.
     public var models = ModelOptions()
     public var enforcesRateLimits = true

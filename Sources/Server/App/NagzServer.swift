@@ -81,12 +81,13 @@ public final class NagzServer: Sendable {
                 standby?.open()
                 let models = ModelGateways(
                     configuration.models, prompts: prompts, shared: sharedModels, calls: calls, poller)
+                let mailer = configuration.mail.map { Mailer($0, clock, random, log, poller) }
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
                     checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports,
                     escalationPlan: configuration.escalationPlan, changes: exchange.changes, picturePool: picturePool,
-                    models: models, standby: standby)
+                    models: models, standby: standby, mailer: mailer)
                 let sockets = LoopSockets(
                     exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
@@ -116,7 +117,7 @@ public final class NagzServer: Sendable {
                     LoopBound(
                         value: LoopMembers(
                             database: database, standby: standby, pulse: pulse, watch: watch,
-                            housekeeping: housekeeping, sockets: sockets, models: models))
+                            housekeeping: housekeeping, sockets: sockets, models: models, mailer: mailer))
                 )
             }
             applications.append(application)
@@ -230,6 +231,7 @@ public final class NagzServer: Sendable {
         let housekeeping: Housekeeping?
         let sockets: LoopSockets
         let models: ModelGateways
+        let mailer: Mailer?
     }
 
     private static func compose<Value: Sendable>(
@@ -330,6 +332,7 @@ public final class NagzServer: Sendable {
 
     private static func close(_ member: LoopBound<LoopMembers>, on loop: isolated EventLoop) {
         member.value.models.close()
+        member.value.mailer?.close()
         member.value.standby?.close()
         member.value.database.close()
     }

@@ -48,6 +48,9 @@ enum Retention {
         RetentionRule(technical: "sign_in_attempts", Attempts.window, end: AttemptStatements.deleteExpired),
         RetentionRule(technical: "pin_attempts", PINAttempts.memory.ofFew, end: PINAttemptStatements.deleteExpired),
         RetentionRule(technical: "known_addresses", KnownAddresses.memory, end: KnownAddressStatements.deleteExpired),
+        RetentionRule(technical: "account_codes", AccountCodes.lifetime, end: AccountCodeStatements.deleteExpired),
+        RetentionRule(
+            technical: "socket_tickets", SocketTickets.lifetime, end: SocketTicketStatements.deleteExpired),
         RetentionRule(technical: "sessions", SessionStatements.retention, end: SessionStatements.deleteExpired),
         RetentionRule(technical: "refusal_counts", RefusalCount.window, end: RefusalCount.deleteExpired),
         RetentionRule(technical: "daily_counts", DailyLimit.day, end: DailyCount.deleteExpired),

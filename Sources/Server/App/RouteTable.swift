@@ -307,6 +307,8 @@ extension CallContext {
         trace = TraceID(high: request.trace.traceHigh, low: request.trace.traceLow)
         self.request = Domain.RequestID(high: request.id.high, low: request.id.low)
         remote = request.remote.network
+        client = request.headers["user-agent"].map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }
+        if client?.isEmpty == true { client = nil }
         ifMatch = request.headers["if-match"]
         idempotency = try IdempotencyKey(request, operation)
     }

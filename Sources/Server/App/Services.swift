@@ -34,6 +34,8 @@ package final class Services {
     let exports: ExportLimiter
     /// The models that questions can be sent to.
     package let models: ModelGateways
+    /// Sends mails about accounts; nil where the operator has not configured any.
+    let mailer: Mailer?
     /// Reads that cost much: one at a time for each person, two on this loop.
     let costlyReadLane: Lane<UserID>
 
@@ -42,10 +44,11 @@ package final class Services {
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
         answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard,
         changes: ChangedFamilies? = nil, picturePool: BlockingPool? = nil,
-        models: ModelGateways? = nil, standby: Standby? = nil
+        models: ModelGateways? = nil, standby: Standby? = nil, mailer: Mailer? = nil
     ) {
         self.database = database
         self.standby = standby
+        self.mailer = mailer
         self.clock = clock
         self.random = random
         self.tokens = tokens

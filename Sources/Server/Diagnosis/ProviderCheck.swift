@@ -10,9 +10,11 @@ public struct ProviderCheck: Sendable {
     private let models: ModelOptions
     private let deliveries: DeliveryOptions
     private let sendsDeliveries: Bool
+    private let mail: MailOptions?
 
-    public init(models: ModelOptions, deliveries: DeliveryOptions, sendsDeliveries: Bool) {
+    public init(models: ModelOptions, deliveries: DeliveryOptions, sendsDeliveries: Bool, mail: MailOptions?) {
         (self.models, self.deliveries, self.sendsDeliveries) = (models, deliveries, sendsDeliveries)
+        self.mail = mail
     }
 
     public func run() async throws -> [CheckResult] {
@@ -22,7 +24,7 @@ public struct ProviderCheck: Sendable {
         return try await loop.task { poller in
             [
                 await gateway(poller), await delivery("push", deliveries.push, poller),
-                await delivery("sms", deliveries.sms, poller),
+                await delivery("sms", deliveries.sms, poller), await mail(poller),
             ]
         }
     }
@@ -56,6 +58,31 @@ public struct ProviderCheck: Sendable {
         }
         let client = HTTPClient(poller, networks: deliveries.networks, authorities: deliveries.authorities)
         defer { client.close() }
+        return await webhook(name, url, client, whenAway: "messages wait for it for a day")
+    }
+
+    private func mail(_ poller: Poller) async -> CheckResult {
+        guard let mail else {
+            return .notConfigured("mail", "forgotten passwords are reset with nagz admin reset-password")
+        }
+        let client = HTTPClient(poller, networks: mail.networks, authorities: mail.authorities)
+        defer { client.close() }
+        switch mail.carrier {
+        case .webhook(let hook):
+            return await webhook("mail", hook.url, client, whenAway: "mails are tried for six minutes")
+        case .relay(let relay):
+            do throws(HTTPClientError) {
+                try await client.greet(relay)
+                return .ok("mail", "the relay answers")
+            } catch {
+                return .failed(
+                    "mail", "the relay cannot be asked: \(error)",
+                    advice: "correct --mail and --mail-password-file, or allow the network with --delivery-networks")
+            }
+        }
+    }
+
+    private func webhook(_ name: String, _ url: String, _ client: HTTPClient, whenAway: String) async -> CheckResult {
         do throws(HTTPClientError) {
             // Whatever the status: a webhook need not know this method.
             let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .ofProvider))
@@ -65,7 +92,7 @@ public struct ProviderCheck: Sendable {
         } catch {
             let text = "the provider cannot be asked: \(error)"
             guard error == .ownNetwork || error == .malformedRequest else {
-                return .warning(name, text, advice: "correct its address, or start it; messages wait for it for a day")
+                return .warning(name, text, advice: "correct its address, or start it; \(whenAway)")
             }
             return .failed(
                 name, text, advice: "correct --\(name), or allow the network with --delivery-networks")

@@ -3,7 +3,8 @@ import Domain
 import HTTP
 import Reactor
 
-/// `GET /api/v1/ws?token=…&family_id=…`: a WebSocket that tells of changes in one family.
+/// `GET /api/v1/ws?ticket=…&family_id=…`: a WebSocket that tells of changes in one family. In place of the ticket it may
+/// have an access token as `token`, as older clients send it.
 ///
 /// A browser's request has an `Origin` and is refused by an HTTP status. Other clients do not tell a refused request
 /// from a broken connection, and would connect again at once: their sockets are accepted and closed, with 4001 for a
@@ -15,13 +16,16 @@ final class RealtimeRoute {
     private let sockets: LoopSockets
     private let limiter: RateLimiter
     private let log: Log
+    private let tickets: SocketTickets
 
     init(_ services: Services, _ sockets: LoopSockets, _ limiter: RateLimiter, _ log: Log) {
         (self.services, self.sockets, self.limiter) = (services, sockets, limiter)
         self.log = log
+        tickets = SocketTickets(services)
     }
 
     func register(in routes: RouteTable) {
+        tickets.register(in: routes)
         let route = LoopBound(value: self)
         routes.add(Route(.get, Self.template) { request in await route.value.answer(request) })
     }
@@ -62,7 +66,13 @@ final class RealtimeRoute {
         }
         let caller: Caller
         do {
-            caller = try services.verifiedTokens.caller(request.query["token"], context)
+            if let ticket = request.query["ticket"] {
+                // Counted first: a guess costs a statement.
+                try limit(.network(request.remote.network), context)
+                caller = try await tickets.caller(ticket, context)
+            } else {
+                caller = try services.verifiedTokens.caller(request.query["token"], context)
+            }
         } catch {
             try limit(.network(request.remote.network), context)
             throw error

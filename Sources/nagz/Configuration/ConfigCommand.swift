@@ -60,6 +60,7 @@ enum ConfigCommand {
             .compactMap { option in given.given(option).map { (option: option, path: $0.text) } }
         for option in Options.all { collect { try option.check(given) } }
         collect { _ = try DeliveryOptions(given) }
+        collect { _ = try MailOptions(given) }
         collect { _ = try ModelOptions(given) }
         return faults.filter { fault in !told.contains { fault.line.contains("“\($0.path)”") } }
     }

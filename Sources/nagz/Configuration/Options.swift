@@ -14,7 +14,8 @@ enum Options {
     static let all: [any AnyOption] = [
         databaseURL, standby, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port,
         loops, connections, metrics, cors, home, proxies, drainDelay, purgeAfter, escalation, scheduler, push, sms,
-        webhookSecret, apnsKey, deliveryNetworks, deliveries, auditCheck, rateLimits, log, slowQueries, otlp,
+        webhookSecret, apnsKey, mail, mailFrom, mailPassword, publicURL, deliveryNetworks, deliveries, auditCheck,
+        rateLimits, log, slowQueries, otlp,
         developmentTokens, modelURL,
         modelName, modelKeyFile, modelPrompts,
     ]
@@ -101,6 +102,21 @@ enum Options {
         "webhook-secret-file", variable: "NAGZ_WEBHOOK_SECRET_FILE", parse: DeliveryOptions.webhookSecret)
     static let apnsKey = Option("apns-key-file", variable: "NAGZ_APNS_KEY_FILE") { path in
         (path: path, key: try KeyFile.read(path, name: "the APNs key file"))
+    }
+    static let mail = Option("mail", standard: "none", content: .webAddress) { $0 }
+    static let mailFrom = Option("mail-from") { text in
+        guard let address = MailOptions.address(text) else { throw Complaint("takes an email address") }
+        return address
+    }
+    static let mailPassword = Option("mail-password-file", variable: "NAGZ_MAIL_PASSWORD_FILE") { path in
+        try KeyFile.read(path, name: "the mail relay's password file").trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    static let publicURL = Option("public-url", standard: "none", content: .webAddress) { text in
+        let isHTTP = text.lowercased().hasPrefix("https://") || text.lowercased().hasPrefix("http://")
+        guard isHTTP, text.utf8.count <= 500, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+            !text.contains(where: { "?#".contains($0) })
+        else { throw Complaint("takes an address such as https://nagz.example.org") }
+        return text.hasSuffix("/") ? String(text.dropLast()) : text
     }
     static let deliveryNetworks = Option("delivery-networks", standard: "none", parse: DeliveryOptions.networks)
     static let deliveries = Option("deliveries", standard: "on", parse: isOn)

@@ -48,6 +48,7 @@ struct CheckedSetting {
         let sends = (try? given[Options.deliveries]) ?? true
         return ProviderCheck(
             models: (try? ModelOptions(given)) ?? ModelOptions(),
-            deliveries: (try? DeliveryOptions(given)) ?? DeliveryOptions(), sendsDeliveries: sends)
+            deliveries: (try? DeliveryOptions(given)) ?? DeliveryOptions(), sendsDeliveries: sends,
+            mail: (try? MailOptions(given)) ?? nil)
     }
 }

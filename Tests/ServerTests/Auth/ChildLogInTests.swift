@@ -43,6 +43,31 @@ struct ChildLogInTests {
         }
     }
 
+    @Test("names are the same in any case of any script, and no two children have the same")
+    func folding() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPIN(family, username: "Straße Οδυσσεύς")
+            for name in ["STRASSE ΟΔΥΣΣΕΎΣ", "straße οδυσσεύς", "strasse οδυσσεύσ"] {
+                #expect(try await server.childLogIn(family.childCode, name, "4711").user.id == family.child.id)
+            }
+            try await expectRefusal(401) { try await server.childLogIn(family.childCode, "Strase Οδυσσεύς", "4711") }
+            let sibling = try await server.member("Sid", .child, of: family)
+            func name(_ username: String) async throws {
+                try await server.call(
+                    API.setChildCredentials, MemberPath(familyID: family.id, userID: sibling.id),
+                    ChildCredentialsSet(username: username, pin: try PIN(wireText: "0815")), as: family.guardian)
+            }
+            try await expectRefusal(409) { try await name("STRASSE ΟΔΥΣΣΕΎΣ") }
+            // Of two names that were set before, each child signs in with its own.
+            try await name("Sid")
+            try await server.sql(
+                "UPDATE child_credentials SET username = 'strasse οδυσσεύς' WHERE user_id = \(sibling.id)")
+            #expect(try await server.childLogIn(family.childCode, "STRASSE ΟΔΥΣΣΕΎΣ", "0815").user.id == sibling.id)
+            #expect(try await server.childLogIn(family.childCode, "Straße Οδυσσεύς", "4711").user.id == family.child.id)
+        }
+    }
+
     @Test("whichever part is wrong, the answer is the same")
     func refusals() async throws {
         try await TestServer.run { server in
@@ -73,7 +98,13 @@ struct ChildLogInTests {
             for name in spellings {
                 try await expectRefusal(401) { try await server.childLogIn(family.childCode, name, "0000") }
             }
-            let error = try await refusal { try await server.childLogIn(family.childCode.lowercased(), "Cleo", "4711") }
+            let entry = try #require(try await server.audit(family.id).last)
+            #expect(entry.kind == "child_lockout.begun" && entry.subject == family.child.pseudonym)
+            let end = (server.clock.now() + .minutes(15)).rfc3339
+            #expect(entry.details == ["method": "child_code", "until": end])
+            let error = try await server.expectOnly {
+                try await refusal { try await server.childLogIn(family.childCode.lowercased(), "Cleo", "4711") }
+            }
             #expect(error.status == 429)
             #expect(error.retryAfter == 900)
             server.clock.advance(by: .minutes(15))
@@ -99,7 +130,7 @@ struct ChildLogInTests {
             #expect(statuses.count { $0 == 401 } == 5)
             #expect(statuses.count { $0 == 429 } == 95)
             let failures = try await server.audit(family.id) + server.audit(.outside)
-            #expect(failures.count { $0.kind == "sign_in.failed" } == 5)
+            #expect(failures.count { $0.kind == "sign_in.failed" || $0.kind == "child_lockout.begun" } == 5)
         }
     }
 

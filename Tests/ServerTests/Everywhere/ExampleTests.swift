@@ -37,6 +37,7 @@ struct ExampleTests {
             let session = try await server.checkExample("POST", "/api/v1/auth/login", login).json
             try await server.checkExample(
                 "POST", "/api/v1/auth/refresh", ["refresh_token": try #require(session?["refresh_token"])])
+            try await server.checkExample("POST", "/api/v1/auth/password-resets", ["email": "nell@example.org"])
             try await server.checkExample(
                 "POST", "/api/v1/auth/child-login",
                 ["family_code": .string(family.childCode), "username": "cleo", "pin": "4711"])

@@ -53,6 +53,7 @@ struct GuideTests {
         let row =
             switch limit {
             case .accountExports: "exports of the account"
+            case .emailChanges: "requests for another email address"
             case .codeRenewals: "renewed family codes"
             case .deviceRegistrations, .policyChanges, .incentiveRuleChanges, .aiKeyChanges: "registered devices;"
             case .attachments, .blockChanges: "pictures; changes of blocks"

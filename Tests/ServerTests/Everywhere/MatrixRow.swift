@@ -75,6 +75,8 @@ struct Scene: Sendable {
     let confirmation: Secret
     /// The guardian's.
     let session: Secret
+    /// The guardian's, for another email address.
+    let emailCode: AccountCode
     /// The creator's, of nags to the recipient: a new one, an approved and a confirmed one with its key.
     let drafts: DraftScene
     /// Waits for a guardian; the child's.
@@ -165,6 +167,7 @@ struct Scene: Sendable {
         let trace: TraceID = server.random.identifier(at: now)
         self.trace = trace
         (confirmation, session) = (Secret("\(family.id)"), Secret("\(family.id)"))
+        emailCode = try AccountCode(wireText: server.random.code(AccountCode.length))
         try await server.sql(
             """
             INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, operation, route, report)
@@ -184,6 +187,12 @@ struct Scene: Sendable {
         drafts = try await DraftScene(by: creator, to: recipient, in: family.id, server)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
         try await server.setPasswords()
+        try await server.sql(
+            """
+            INSERT INTO account_codes (code_hash, user_id, purpose, new_email, created_at, expires_at)
+            VALUES (\(AccountCodes.hash(emailCode.wireText, for: .emailChange)), \(family.guardian.id), 'email_change',
+                    \("\(emailCode.wireText.lowercased())@example.org"), \(now), \(now + AccountCodes.lifetime))
+            """)
         try await server.insertInnerKey(of: family.guardian)
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
@@ -216,8 +225,15 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     /// Whether it is the first row of its operation, whose answer to the first of those who may ask is the example.
     var isExample: Bool { Self.all.first { $0.operation.id == operation.id }?.detail == detail }
 
-    /// Whether an account that waits for a guardian may ask for it: to join a family ends the waiting.
-    var isForWaitingAccounts: Bool { operation.id == "joinFamily" || operation.id == "joinFamilyByID" }
+    /// What an account that waits for a guardian is answered: to join a family ends the waiting, and the caller's own
+    /// account says that it waits.
+    var statusForWaitingAccounts: Int {
+        switch operation.id {
+        case "joinFamily", "joinFamilyByID": 404
+        case "getMe": 200
+        default: 403
+        }
+    }
 
     init<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ detail: String = "", concern: Concern = .family,
@@ -240,7 +256,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
-        devices, deliveries, abuseReports, accountData, attachments, constraints, executions, drafted,
+        devices, deliveries, abuseReports, accountData, me, attachments, constraints, executions, drafted,
         ingestion,
         keys,
     ].flatMap(\.self)

@@ -114,6 +114,9 @@ final class TestServer: Sendable {
         configuration.runsDeliveries = false
         configuration.enforcesRateLimits = false
         configuration.slowQueries = nil
+        // Mails are made and go nowhere: the own network is not allowed.
+        configuration.mail = DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
+            .map { MailOptions(.webhook($0), from: "nagz@example.org") }
         configuration.logLevel = level
         configuration.logDescriptor = log.descriptor
         return configuration

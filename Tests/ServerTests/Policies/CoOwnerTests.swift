@@ -161,6 +161,12 @@ struct CoOwnerTests {
             }
             #expect(naming.owners == [one.id] && naming.proposal?.owners == [one.id, third.id].sorted())
             try await expectRefusal(403) { try await server.change(id, ["daily_nag_cap": 5], as: one) }
+            // The co-owner who is gone cannot be replaced by the first account at hand: the others have three days to object.
+            let opening = server.clock.now() + .hours(72)
+            server.clock.advance(by: .seconds(72 * 3_600 - 1))
+            let early = try await server.expectOnly { try await refusal { try await server.approve(id, as: third) } }
+            #expect(early.status == 409 && early.reason == "not_yet" && early.message.contains(opening.rfc3339))
+            server.clock.advance(by: .seconds(1))
             try await server.expectOnly(audit: ["policy.changed"]) { try await server.approve(id, as: third) }
             #expect(try await server.policy(family.id, as: third).owners == [one.id, third.id].sorted())
             try await server.change(id, ["max_pushback": 3], as: one)

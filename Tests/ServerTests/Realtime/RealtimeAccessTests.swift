@@ -49,6 +49,43 @@ struct RealtimeAccessTests {
         }
     }
 
+    @Test("a ticket opens one socket within thirty seconds, on any instance, as long as its session lasts")
+    func ticket() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            @Sendable func ticket() async throws -> String {
+                let answer = try await server.call(API.createSocketTicket, NoParameters(), as: family.child)
+                #expect(answer.expiresIn == 30)
+                return answer.ticket.wireText
+            }
+            @Sendable func code(_ ticket: String, _ instance: TestServer, _ id: FamilyID) async throws -> Int? {
+                try await SocketClient.open(instance.port, query: "ticket=\(ticket)&family_id=\(id)").closeCode()
+            }
+            try await server.withPeers(1) { peers in
+                let first = try await ticket()
+                let sockets = try await together(6) { number in
+                    try await SocketClient.open(
+                        (number % 2 == 0 ? server : peers[0]).port, query: "ticket=\(first)&family_id=\(family.id)",
+                        origin: "http://localhost:5173")
+                }
+                #expect(sockets.map(\.status).sorted() == [101, 401, 401, 401, 401, 401])
+                #expect(try await code(first, peers[0], family.id) == 4_001)
+                // It gives no other right than its session has.
+                #expect(try await code(try await ticket(), server, family.otherFamilyID) == 4_001)
+                let late = try await ticket()
+                let ended = try await ticket()
+                server.clock.advance(by: .seconds(30))
+                #expect(try await code(late, server, family.id) == 4_001)
+                #expect(try await code(ended, server, family.id) == 4_001)
+                let last = try await ticket()
+                try await server.call("POST", "/api/v1/auth/logout", as: family.child)
+                #expect(try await code(last, server, family.id) == 4_001)
+                #expect(try await code("nonsense", server, family.id) == 4_001)
+            }
+            #expect(try await server.rows("SELECT digest FROM socket_tickets").count < 4)
+        }
+    }
+
     @Test("a request that is no WebSocket's gets 426")
     func noUpgrade() async throws {
         try await TestServer.run { server in

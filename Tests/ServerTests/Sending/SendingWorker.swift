@@ -181,11 +181,19 @@ extension TestHTTPServer {
 
     /// The messages that came so far. None may have been wrong.
     func received() async throws -> [JSONValue] {
+        let body = try await content(of: "/requests")
+        let requests = try JSONValue(parsing: body.span).objectValue?["requests"]?.arrayValue ?? []
+        for request in requests { #expect((request["fault"] ?? .null) == .null, "\(request["fault"] ?? .null)") }
+        return requests
+    }
+
+    /// What it answers to a GET.
+    func content(of path: String) async throws -> [UInt8] {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        let (url, authority) = (url() + "/requests", authority)
-        let body = try await loop.task { poller in
+        let (url, authority) = (url() + path, authority)
+        return try await loop.task { poller in
             let loopback = NetworkGuard(allowing: [NetworkBlock("127.0.0.0/8")].compactMap { $0 })
             let client = HTTPClient(poller, networks: loopback, authorities: authority)
             defer { client.close() }
@@ -193,8 +201,5 @@ extension TestHTTPServer {
             limits.body = 64 << 20
             return try await client.send(HTTPClientRequest("GET", url, limits: limits)).body
         }
-        let requests = try JSONValue(parsing: body.span).objectValue?["requests"]?.arrayValue ?? []
-        for request in requests { #expect((request["fault"] ?? .null) == .null, "\(request["fault"] ?? .null)") }
-        return requests
     }
 }

@@ -10,6 +10,7 @@ usage: server.py [--certificate FILE --key FILE] [--webhook-secret FILE] [--apns
   /model/…          a service with language models, see models.py
   /file/…           a file to download, see files.py
   /otlp/…           a collector of traces, see traces.py
+  /mails            what came by SMTP: each mail's sender, recipients, text, and who signed in
   /requests         what came to the last five, as JSON; never counted itself
 
 The path of a webhook and a device token say what to answer: words between dashes, as `fail503x2-slow200`.
@@ -22,11 +23,15 @@ import hmac
 import json
 import re
 import socket
+import ssl
 import sys
 import time
 
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
 
 import files
 import models
@@ -37,6 +42,7 @@ for option in ("certificate", "key", "webhook-secret", "apns-key"):
     arguments.add_argument("--" + option)
 options = arguments.parse_args()
 requests = []
+mails = []
 failures = {}
 busy = {"now": 0, "most": 0}
 
@@ -179,6 +185,8 @@ async def app(scope, receive, send):
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         requests.append({"path": path, "headers": headers} | traces.read(headers, body))
         await answer(send, number(path, "fail", 200), b"{}")
+    elif path == "/mails":
+        await answer(send, 200, json.dumps({"port": mail_server.port, "mails": mails}).encode())
     elif path == "/requests":
         await answer(send, 200, json.dumps({"requests": requests, "most": busy["most"]}).encode())
     elif path == "/hello":
@@ -222,7 +230,49 @@ async def until_gone(receive):
         pass
 
 
+class MailHandler:
+    """Takes mails, but none to an address that begins with "no"; "later" is taken at the second try."""
+
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        if address.startswith("no"):
+            return "550 no such user"
+        if address.startswith("later") and failures.setdefault(address, 0) == 0:
+            failures[address] = 1
+            return "451 try again"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):
+        mails.append({"from": envelope.mail_from, "to": envelope.rcpt_tos, "user": session.auth_data,
+                      "tls": session.ssl is not None, "text": envelope.original_content.decode()})
+        return "250 taken"
+
+
+def signed_in(server, session, envelope, mechanism, data):
+    name, password = data.login.decode(), data.password.decode()
+    return AuthResult(success=password == "relay password", handled=False, auth_data=name)
+
+
+class MailServer(Controller):
+    """On a free port of 127.0.0.1; with the certificate it insists on STARTTLS."""
+
+    def __init__(self):
+        context = None
+        if options.certificate:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(options.certificate, options.key)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            free = probe.getsockname()[1]
+        super().__init__(MailHandler(), hostname="127.0.0.1", port=free, tls_context=context,
+                         require_starttls=context is not None, authenticator=signed_in, auth_require_tls=False)
+
+
+mail_server = MailServer()
+
+
 async def main():
+    mail_server.start()
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(1024)

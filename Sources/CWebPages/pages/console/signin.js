@@ -47,6 +47,7 @@ export function showSignIn(message, onDone) {
             button.disabled = false;
         }
     }}, heading("Who did what, and the proof that nobody changed it."), place, problem, button, other,
+        h("p", {class: "fine"}, h("a", {href: "/reset-password"}, "Forgot your password?")),
         h("p", {class: "fine"}, "Guardians see their own family; participants and children their own questions, drafts and constraints. Administrators see all of it, and each of their looks is an entry itself.")));
     ask(adult);
 }

@@ -20,6 +20,9 @@ final class Accounts {
         routes.signedIn(API.createAccount, fill)
         routes.responding(API.exportAccount, AccountDataExport(services).stream)
         routes.signedIn(API.deleteAccount, delete)
+        Me(services).register(in: routes)
+        Passwords(services).register(in: routes)
+        EmailChanges(services).register(in: routes)
     }
 
     /// Deletes an account softly and at once: ends its sessions, ends its membership as by leaving, and prevents

@@ -27,6 +27,7 @@ public enum Admins {
     public enum Fault: Error, CustomStringConvertible {
         case taken
         case unknown
+        case noAccount
         case weakPassword(String)
         case notAnEmail
 
@@ -34,6 +35,7 @@ public enum Admins {
             switch self {
             case .taken: "this address has an account already; administrators have one of their own"
             case .unknown: "there is no such administrator"
+            case .noAccount: "no account with a password has this address"
             case .weakPassword(let why): "the password \(why)"
             case .notAnEmail: "this is no email address"
             }

@@ -12,11 +12,15 @@ enum AccountStatements {
         """
     static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
-    /// A `person` with their `password_hash`, and whether the account has used an address with one of these hashes.
-    static func byEmail(_ email: String, from addresses: [[UInt8]], at now: Timestamp) -> SQL {
+    /// A `person` with their `password_hash`, when it was set, whether the account has used an address with one of these
+    /// hashes, and the `seq` of that chain.
+    static func byEmail(
+        _ email: String, from addresses: [[UInt8]], at now: Timestamp, chain: FamilyID = .outside
+    ) -> SQL {
         """
-        SELECT \(person), u.password_hash, \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address
-        FROM users u \(membership)
+        SELECT \(person), u.password_hash, u.password_set_at, c.seq,
+               \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address
+        FROM users u \(membership) JOIN family_clock c ON c.family_id = \(chain)
         WHERE u.email = \(email) AND u.status <> 'deleted'
         """
     }
@@ -80,6 +84,27 @@ enum AccountStatements {
         """
     }
 
+    /// When the password was set by a change or a code; null since sign-up.
+    static func passwordSetAt(_ user: UserID) -> SQL { "SELECT password_set_at FROM users WHERE id = \(user)" }
+
+    /// Part of an act: another password.
+    static func setPassword(of user: UserID, _ hash: String, at now: Timestamp) -> SQL {
+        """
+        UPDATE users SET password_hash = \(hash), password_set_at = \(now) FROM ledger_stamp
+        WHERE users.id = \(user) AND users.status <> 'deleted'
+        """
+    }
+
+    /// Part of an act: another address. A taken one violates `users_email_key`.
+    static func setEmail(of user: UserID, _ email: String) -> SQL {
+        "UPDATE users SET email = \(email) FROM ledger_stamp WHERE users.id = \(user) AND users.status <> 'deleted'"
+    }
+
+    /// Part of an act: another name.
+    static func setName(of user: UserID, _ name: String) -> SQL {
+        "UPDATE users SET display_name = \(name) FROM ledger_stamp WHERE users.id = \(user)"
+    }
+
     /// Part of an act: the person has become a child of a family.
     static func activate(_ user: UserID) -> SQL {
         """
@@ -97,6 +122,7 @@ enum AccountStatements {
             WHERE users.id = \(user) AND users.status <> 'deleted'
             """,
             ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.delete(of: user),
+            AccountCodeStatements.delete(of: user),
         ]
     }
 

@@ -32,6 +32,14 @@ struct Attempts {
             Limit("address", [Self.name(network)], most: 50)
         }
 
+        /// One address that asks for codes.
+        static func resets(from network: RemoteAddress.Network?) -> Limit {
+            Limit("resets from address", [Self.name(network)], most: 20)
+        }
+
+        /// Codes for one account.
+        static func resets(of email: String) -> Limit { Limit("resets of account", [email], most: 3) }
+
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
     }
 
@@ -49,6 +57,11 @@ struct Attempts {
         let row = try await queries.query(AttemptStatements.newestWindow(of: usedUp)).one()
         let begin: Timestamp? = try row["window_started"]
         throw APIError.tooManyAttempts(until: begin.map { $0 + window } ?? now, at: now)
+    }
+
+    /// Counts one attempt; false when the limit is used up.
+    static func allow(_ limit: Limit, at now: Timestamp, _ queries: any Queries) async throws -> Bool {
+        try await !queries.query(AttemptStatements.count([limit], at: now)).isEmpty
     }
 
     /// Runs `body`, and takes the attempt back where it throws: then the secret was not checked, or was right.

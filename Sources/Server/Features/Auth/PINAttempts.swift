@@ -19,7 +19,7 @@ struct PINAttempts {
 
     /// For a child that does not exist, so that it answers like one that does.
     static func ofNobody(_ username: String, code: String) -> PINAttempts {
-        PINAttempts(subject: sha256(Array("nobody's pin\n\(code)\n\(username.lowercased())".utf8)))
+        PINAttempts(subject: sha256(Array("nobody's pin\n\(code)\n\(ChildName.folded(username))".utf8)))
     }
 
     /// Attempts between two lockouts.
@@ -30,9 +30,12 @@ struct PINAttempts {
     static let memory: (ofFew: Timestamp.Span, ofLockouts: Timestamp.Span) = (.hours(24), .days(30))
 
     /// Counts one attempt.
+    /// - Returns: when the lockout ends that begins if this attempt is wrong; nil if none begins.
     /// - Throws: 429 with the time to wait during a lockout; the PIN MUST then not be checked.
-    func count(at now: Timestamp, _ queries: any Queries) async throws {
-        guard try await queries.query(PINAttemptStatements.count(self, at: now)).isEmpty else { return }
+    func count(at now: Timestamp, _ queries: any Queries) async throws -> Timestamp? {
+        if let counted = try await queries.query(PINAttemptStatements.count(self, at: now)).first {
+            return try counted["locked_until"]
+        }
         let row = try await queries.query(PINAttemptStatements.lockout(self)).first
         // The lockout was lifted in the meantime: the next attempt is allowed.
         let end: Timestamp = try row?["locked_until"] ?? now
@@ -65,9 +68,18 @@ struct PINAttempts {
     }
 }
 
+extension Act {
+    /// The failed attempt begins a lockout: the entry says so, and until when.
+    mutating func notesLockout(until end: Timestamp?) {
+        guard let end else { return }
+        kind = .childLockoutBegun
+        details["until"] = end.rfc3339
+    }
+}
+
 /// Every statement on attempts at PINs.
 enum PINAttemptStatements {
-    /// A row when the attempt is counted, none during a lockout.
+    /// A row with the end of the lockout that begins, when the attempt is counted; none during a lockout.
     static func count(_ attempts: PINAttempts, at now: Timestamp) -> SQL {
         let number: SQL = "CASE WHEN \(isForgotten(at: now)) THEN 1 ELSE least(p.attempts, 1000000) + 1 END"
         return """
@@ -75,7 +87,7 @@ enum PINAttemptStatements {
             ON CONFLICT (subject) DO UPDATE SET
                 attempts = \(number), last_at = \(now), locked_until = \(lockout(after: number, at: now))
             WHERE p.locked_until IS NULL OR p.locked_until <= \(now)
-            RETURNING p.attempts
+            RETURNING p.locked_until
             """
     }
 

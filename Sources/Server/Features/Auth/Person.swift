@@ -6,7 +6,7 @@ import Postgres
 struct Person {
     let id: UserID
     let pseudonym: Pseudonym
-    let email: String?
+    var email: String?
     let displayName: String?
     let status: String
     let createdAt: Timestamp
@@ -52,6 +52,14 @@ struct Person {
         AuthUser(
             id: id, email: email, displayName: displayName, status: status, createdAt: createdAt,
             familyMemberships: membership.map { [$0] } ?? [])
+    }
+}
+
+extension AccountResponse {
+    init(_ person: Person) {
+        self.init(
+            id: person.id, email: person.email, displayName: person.displayName, status: person.status,
+            createdAt: person.createdAt)
     }
 }
 

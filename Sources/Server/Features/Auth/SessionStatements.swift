@@ -1,3 +1,4 @@
+import Contract
 import Domain
 import SQL
 
@@ -40,6 +41,30 @@ enum SessionStatements {
         """
         JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' \(AccountStatements.membership)
         JOIN family_clock c ON c.family_id = \(chain)
+        """
+    }
+
+    /// A page of a person's open sessions and their `total`, the last used first; with none in it, one row of nulls.
+    static func page(of user: UserID, _ page: PageRequest, at now: Timestamp) -> SQL {
+        let isListed: SQL = "s.user_id = \(user) AND s.revoked_at IS NULL AND s.expires_at > \(now)"
+        return """
+            SELECT p.*, t.total FROM (SELECT count(*) AS total FROM sessions s WHERE \(isListed)) t
+            LEFT JOIN (
+                SELECT s.id, s.created_at, s.expires_at, s.client, s.is_child,
+                       coalesce((SELECT max(r.issued_at) FROM refresh_tokens r WHERE r.session_id = s.id), s.created_at)
+                           AS last_used_at
+                FROM sessions s WHERE \(isListed)
+                ORDER BY last_used_at DESC, s.id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+            ) p ON true
+            ORDER BY p.last_used_at DESC, p.id DESC
+            """
+    }
+
+    /// A row when the person has that session, and it is open.
+    static func open(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
+        """
+        SELECT id FROM sessions
+        WHERE id = \(session) AND user_id = \(user) AND revoked_at IS NULL AND expires_at > \(now)
         """
     }
 
@@ -88,11 +113,12 @@ enum SessionStatements {
     // MARK: Statements of an act
 
     static func open(
-        _ session: SessionID, of user: UserID, isChild: Bool, at now: Timestamp, for lifetime: Timestamp.Span
+        _ session: SessionID, of user: UserID, isChild: Bool, client: String?, at now: Timestamp,
+        for lifetime: Timestamp.Span
     ) -> SQL {
         """
-        INSERT INTO sessions (id, user_id, created_at, expires_at, is_child)
-        SELECT \(session), \(user), \(now), \(now + lifetime), \(isChild) FROM ledger_stamp
+        INSERT INTO sessions (id, user_id, created_at, expires_at, is_child, client)
+        SELECT \(session), \(user), \(now), \(now + lifetime), \(isChild), \(client) FROM ledger_stamp
         """
     }
 
@@ -117,9 +143,12 @@ enum SessionStatements {
         """
     }
 
-    /// Ends all of a person's sessions.
-    static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
-        "UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp WHERE user_id = \(user) AND revoked_at IS NULL"
+    /// Ends all of a person's sessions, except that one.
+    static func revokeAll(of user: UserID, except session: SessionID? = nil, at now: Timestamp) -> SQL {
+        """
+        UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp
+        WHERE user_id = \(user) AND revoked_at IS NULL AND id IS DISTINCT FROM \(session)
+        """
     }
 
     static func revoke(_ session: SessionID, at now: Timestamp) -> SQL {

@@ -27,8 +27,7 @@ extension Sessions {
         let person = try row.map(Person.init)
         guard match != .none, let person else {
             return try await refuse(
-                call.context, person, method: "password",
-                APIError(.authenticationFailed, "The email or the password is wrong."))
+                call.context, person, method: "password", Self.wrongPassword)
         }
         return try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
             var statements = [AttemptStatements.succeed(own, shared)]
@@ -36,9 +35,18 @@ extension Sessions {
                 let new = try await services.hashing.hash(password, lane, for: remote)
                 statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: new))
             }
+            let setAt: Timestamp? = try row?["password_set_at"]
+            let read = AccountStatements.byEmail(email, from: [], at: now, chain: person.chain)
             return try await begin(
-                call.context, for: person, method: "password",
-                statements + rememberAddress(of: person.id, email, call.context))
+                call.context, for: person, method: "password", refusal: Self.wrongPassword,
+                statements + rememberAddress(of: person.id, email, call.context)
+            ) { queries in
+                // A new password ends all sessions: none may begin with the one that was checked before.
+                guard let row = try await queries.query(read).first, try row["id"] == person.id,
+                    try row["password_set_at"] == setAt, try Person(row).chain == person.chain
+                else { return nil }
+                return .rightsUnchanged(since: try row["seq"])
+            }
         }
     }
 
@@ -54,32 +62,34 @@ extension Sessions {
     /// Whichever part is wrong, the answer and the work are the same.
     package func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
         let (now, code, username) = (call.now, call.body.familyCode, call.body.username)
-        let read = CredentialStatements.find(username, code: code)
-        let row = try await services.database.query(read).first
+        let read = CredentialStatements.all(code: code)
+        let row = try ChildName.find(username, in: try await services.database.query(read))
         let person = try row.map(Person.init)
         let address = Attempts.Limit.address(call.context.remote)
         let tries = person.map { PINAttempts.of($0.id) } ?? .ofNobody(username, code: code)
         try await Attempts.count([address], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
-        let isRight = try await Attempts.takingBackOnFailure([address], at: now, services.database) {
-            try await tries.count(at: now, services.database)
-            return try await tries.takingBackOnFailure(services.database) {
+        let (isRight, lockout) = try await Attempts.takingBackOnFailure([address], at: now, services.database) {
+            let lockout = try await tries.count(at: now, services.database)
+            let isRight = try await tries.takingBackOnFailure(services.database) {
                 try await services.hashing.verify(
                     call.body.pin.wireText, against: hash, .childSignIn, for: call.context.remote)
             }
+            return (isRight, lockout)
         }
         guard isRight, let person else {
-            return try await refuse(call.context, person, method: "child_code", Self.wrongChildSignIn)
+            return try await refuse(
+                call.context, person, method: "child_code", lockedUntil: lockout, Self.wrongChildSignIn)
         }
         return try await Attempts.takingBackOnFailure([address], at: now, services.database) {
             try await tries.takingBackOnFailure(services.database) {
                 try await begin(
-                    call.context, for: person, isChild: true, method: "child_code",
+                    call.context, for: person, isChild: true, method: "child_code", refusal: Self.wrongChildSignIn,
                     [PINAttemptStatements.delete(tries), AttemptStatements.succeed(nil, [address])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
-                    guard let row = try await queries.query(read).first, try row["id"] == person.id,
-                        try row["pin_hash"] == hash
+                    guard let row = try ChildName.find(username, in: try await queries.query(read)),
+                        try row["id"] == person.id, try row["pin_hash"] == hash
                     else { return nil }
                     return .rightsUnchanged(since: try row["seq"])
                 }
@@ -87,18 +97,19 @@ extension Sessions {
         }
     }
 
+    private static let wrongPassword = APIError(.authenticationFailed, "The email or the password is wrong.")
     private static let wrongChildSignIn = APIError(
         .authenticationFailed, "The family code, the name or the PIN is wrong.")
 
-    /// - Parameter basis: what must still hold when the session begins; nil refuses the child's sign-in.
+    /// - Parameter basis: what must still hold when the session begins; nil refuses the sign-in.
     private func begin(
-        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, _ statements: [SQL],
-        on basis: (any Queries) async throws -> Act.Basis? = { _ in .nothing }
+        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, refusal: APIError,
+        _ statements: [SQL], on basis: (any Queries) async throws -> Act.Basis?
     ) async throws -> AuthResponse {
-        let opening = opening(for: person, isChild: isChild, at: context.now)
+        let opening = opening(for: person, isChild: isChild, context)
         return try await services.ledger.write(context, in: person.chain) { queries in
             guard let basis = try await basis(queries) else {
-                return .refuse(failedAttempt(person, method: method), Self.wrongChildSignIn)
+                return .refuse(failedAttempt(person, method: method), refusal)
             }
             let act = Act(
                 kind: .sessionOpened, basis: basis, actor: person.pseudonym,
@@ -110,9 +121,10 @@ extension Sessions {
 
     /// Answers 401 and records the failed attempt in the audit log, without what was tried.
     private func refuse(
-        _ context: CallContext, _ person: Person?, method: String, _ refusal: APIError
+        _ context: CallContext, _ person: Person?, method: String, lockedUntil: Timestamp? = nil, _ refusal: APIError
     ) async throws -> AuthResponse {
-        let act = failedAttempt(person, method: method)
+        var act = failedAttempt(person, method: method)
+        if person != nil { act.notesLockout(until: lockedUntil) }
         return try await services.ledger.write(context, in: person?.chain ?? .outside) { _ in .refuse(act, refusal) }
     }
 

@@ -19,6 +19,9 @@ package final class Sessions {
         routes.open(API.childLogIn, childLogIn)
         routes.open(API.refreshSession, refresh)
         routes.openOrSignedIn(API.logOut, logOut)
+        routes.signedIn(API.listSessions, list)
+        routes.signedIn(API.endSession, endOne)
+        routes.signedIn(API.endOtherSessions, endOthers)
     }
 
     /// How long a session lives without use, and at most.
@@ -36,14 +39,16 @@ package final class Sessions {
         let answer: AuthResponse
     }
 
-    func opening(for person: Person, isChild: Bool = false, at now: Timestamp) -> Opening {
+    func opening(for person: Person, isChild: Bool = false, _ context: CallContext) -> Opening {
+        let now = context.now
         let session: SessionID = services.random.identifier(at: now)
         let token = Tokens.refreshToken(services.random)
         return Opening(
             id: session,
             statements: [
                 SessionStatements.open(
-                    session, of: person.id, isChild: isChild, at: now, for: Self.lifetime(of: person).unused),
+                    session, of: person.id, isChild: isChild, client: context.client, at: now,
+                    for: Self.lifetime(of: person).unused),
                 SessionStatements.keep(refreshHash: Tokens.refreshHash(token), of: session, at: now),
             ],
             answer: answer(for: person, session, refreshToken: token, issuedAt: now))
@@ -56,6 +61,7 @@ package final class Sessions {
         let claims = Tokens.Claims(user: person.id, session: session)
         return AuthResponse(
             accessToken: Secret(services.tokens.accessToken(claims, at: issuedAt)), refreshToken: Secret(refreshToken),
-            user: person.user, familyID: person.membership?.familyID, familyRole: person.membership?.role)
+            expiresIn: Int(Tokens.accessLifetime.microseconds / 1_000_000), user: person.user,
+            familyID: person.membership?.familyID, familyRole: person.membership?.role)
     }
 }

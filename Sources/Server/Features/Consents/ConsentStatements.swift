@@ -105,6 +105,17 @@ enum ConsentStatements {
         """
     }
 
+    /// The types of the consents that are in force for a member, given by themselves or by a guardian.
+    static func typesInForce(for user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT DISTINCT k.consent_type FROM consents k
+        WHERE k.revoked_at IS NULL AND (
+            k.family_id = \(family) AND (k.user_id = \(user) OR k.consent_type <> 'sms_opt_in' AND \(isOfGuardian("k")))
+            OR k.family_id IS NULL AND k.user_id = \(user))
+        ORDER BY k.consent_type
+        """
+    }
+
     /// A person's unrevoked consents of a type: for a family, or (nil) for themselves alone.
     static func given(_ type: ConsentType, by user: UserID, in family: FamilyID?) -> SQL {
         """

@@ -139,6 +139,7 @@ extension Families {
                     ])
                 act.statements += admission(of: person.id, as: body.role, at: now)
                 if let login {
+                    try await ChildName.requireFree(login.username, for: person.id, in: family, queries)
                     act.statements.append(
                         CredentialStatements.set(login.username, pinHash: login.hash, for: person.id, at: now))
                 }

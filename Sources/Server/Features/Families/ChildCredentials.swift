@@ -30,6 +30,7 @@ extension Families {
                         .childCredentialsSetDenied, to: member, reason: Denial.hasOwnSignIn.rawValue,
                         subject: child.pseudonym, APIError(.policyForbidden, .hasOwnSignIn))
                 }
+                try await ChildName.requireFree(body.username, for: child.id, in: path.familyID, queries)
                 let act = Act(
                     kind: .childCredentialsSet, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: child.pseudonym, changesRights: true, stampedRows: 0,
@@ -79,7 +80,7 @@ extension Families {
             throw APIError(.notFound, "There is no PIN to change.")
         }
         let tries = PINAttempts.of(path.userID)
-        try await tries.count(at: now, services.database)
+        let lockout = try await tries.count(at: now, services.database)
         let (isRight, hash) = try await tries.takingBackOnFailure(services.database) {
             let isRight = try await services.hashing.verify(
                 body.currentPin.wireText, against: current, .credentials, for: caller.userID)
@@ -98,6 +99,7 @@ extension Families {
                 act.kind = .signInFailed
                 act.details = ["method": "pin_change"]
                 act.changesRights = false
+                if !isRight { act.notesLockout(until: lockout) }
                 return .refuse(act, APIError(.validationFailed, "This is not your PIN.", field: "current_pin"))
             }
             act.statements = [
@@ -123,7 +125,7 @@ extension Families {
         do {
             return try await write()
         } catch let error as PostgresError where error.violates(.childUsername) {
-            throw APIError(.conflict, "Another child of the family has this user name.", field: "username")
+            throw ChildName.isTaken
         }
     }
 }

@@ -3,19 +3,24 @@ import SQL
 
 /// Every statement on children's user names and PINs (the table `child_credentials`).
 enum CredentialStatements {
-    /// The active child with that user name in the family with that child code: a `person` with their `pin_hash`, and
-    /// the family's `seq`. Never finds accounts with a sign-in of their own.
-    static func find(_ username: String, code: String) -> SQL {
+    /// The active children of the family with that child code who have a PIN: each a `person` with their `username` and
+    /// `pin_hash`, and the family's `seq`. Never finds accounts with a sign-in of their own.
+    static func all(code: String) -> SQL {
         """
-        SELECT \(AccountStatements.person), k.pin_hash, c.seq
+        SELECT \(AccountStatements.person), k.username, k.pin_hash, c.seq
         FROM families f
         JOIN family_clock c ON c.family_id = f.id
-        JOIN child_credentials k ON k.family_id = f.id AND lower(k.username) = lower(\(username))
+        JOIN child_credentials k ON k.family_id = f.id
         JOIN memberships m
             ON m.family_id = f.id AND m.user_id = k.user_id AND m.status = 'active' AND m.role = 'child'
         JOIN users u ON u.id = k.user_id AND u.status = 'active' AND \(AccountStatements.isFamilyAccount(of: "f.id"))
         WHERE f.child_code = \(code)
         """
+    }
+
+    /// The user names of a family's other children.
+    static func usernames(in family: FamilyID, besides user: UserID) -> SQL {
+        "SELECT username FROM child_credentials WHERE family_id = \(family) AND user_id <> \(user)"
     }
 
     static func pinHash(of user: UserID, in family: FamilyID) -> SQL {

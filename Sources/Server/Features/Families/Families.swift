@@ -12,6 +12,7 @@ package final class Families {
     /// The group `families`: families, their members, and how their children sign in.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createFamily, create)
+        routes.signedIn(API.listFamilies, list)
         routes.signedIn(API.getFamily, get)
         routes.signedIn(API.updateFamily, update)
         routes.signedIn(API.joinFamily, join)
@@ -38,6 +39,19 @@ package final class Families {
     package func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
         return try await response(for: member, services.database)
+    }
+
+    /// The caller's families: people are in one, or in none.
+    func list(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<FamilyResponse> {
+        let account = try await services.access.account(caller, services.database)
+        var families: [FamilyResponse] = []
+        if let family = account.family {
+            let member = try await services.access.member(caller, of: family, services.database)
+            families = [try await response(for: member, services.database)]
+        }
+        let page = call.parameters
+        return Page(
+            items: Array(families.dropFirst(page.offset).prefix(page.limit)), total: families.count, answering: page)
     }
 
     func response(for member: Member, _ queries: any Queries) async throws -> FamilyResponse {

@@ -8,7 +8,7 @@ enum LegalTexts {
         let others = others(parties)
         let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))
         return LegalDocument(
-            title: "Privacy policy", version: "1.3-\(digest)", effectiveDate: "2026-11-26",
+            title: "Privacy policy", version: "1.4-\(digest)", effectiveDate: "2026-11-27",
             content: "\(whatIsKept)\n\n\(others)\n\n\(rights)")
     }
 
@@ -23,6 +23,11 @@ enum LegalTexts {
         if let sms = parties.sms {
             paragraphs.append(
                 "Text messages go through \(sms), if you agreed to them. It learns your telephone number and the words of the message."
+            )
+        }
+        if let mail = parties.mail {
+            paragraphs.append(
+                "Mails about your account's password and address go through \(mail). It learns your email address and the words of the mail."
             )
         }
         if parties.hasModel {
@@ -60,7 +65,7 @@ enum LegalTexts {
         points, streaks and badges.
         - An audit log: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
         you by a pseudonym.
-        - While you are signed in: your sessions. Logs of the server hold no message, name, address or password.
+        - While you are signed in: your sessions, and what the app or browser of each calls itself. Logs of the server hold no message, name, address or password.
 
         Who sees it
         - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
@@ -83,7 +88,7 @@ enum LegalTexts {
 
         Your choices
         - Consents can be taken back at any time and that works at once. The record that they were given stays.
-        - You can change your preferences, block people, and leave the family.
+        - You can change your name, address, password and preferences, end your sessions, block people, and leave the family.
         - You can delete your account, and a guardian can delete that of a child. It ends at once.
         - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
         the audit log loose from them; its entries stay, without saying who it was.

@@ -1,9 +1,13 @@
+import HTTPClient
+
 /// Who else gets something of what people write, as this server is configured. The privacy policy names each of them.
 struct OutsideParties: Sendable {
     /// Who forwards push messages; nil if none are sent.
     var push: String?
     /// Who forwards text messages; nil if none are sent.
     var sms: String?
+    /// Who forwards mails about accounts; nil if none are sent.
+    var mail: String?
     /// Whether a language model runs on the server's machine.
     var hasModel = false
 }
@@ -13,6 +17,11 @@ extension OutsideParties {
         if configuration.runsDeliveries {
             push = Self.name(configuration.deliveries.push)
             sms = Self.name(configuration.deliveries.sms)
+        }
+        switch configuration.mail?.carrier {
+        case .relay(let relay): mail = Self.host(of: relay.url).map { "the relay at \($0)" }
+        case .webhook(let webhook): mail = Self.name(.webhook(webhook))
+        case nil: mail = nil
         }
         hasModel = configuration.models.gateway != nil
     }

@@ -30,6 +30,21 @@ struct CurrentPolicy {
         Set(terms.owners).union(awaitsCoOwner ? new.owners : [])
     }
 
+    /// How long after the proposal the approval of a new co-owner counts, where one of two owners has left: an owner who
+    /// removed the other could have a second account as well, and the guardians need time to object.
+    static let coOwnersWait = Timestamp.Span.hours(72)
+
+    /// - Throws: 409 with the moment, for the last approval of a proposal of a new co-owner, while that is to come.
+    func requireCoOwnersWait(at now: Timestamp) throws(APIError) {
+        guard awaitsCoOwner, let proposal, proposal.terms.owners.count > 1 else { return }
+        let opening = proposal.proposedAt + Self.coOwnersWait
+        guard now < opening else { return }
+        throw APIError(
+            .conflict,
+            "An owner of this policy left. A new co-owner's approval counts 72 hours after the proposal, from \(opening.rfc3339).",
+            reason: ErrorReason.notYet)
+    }
+
     /// Who may approve: those whose approval the proposal waits for, and the owners where nothing is proposed.
     var mayApprove: Set<UserID> { approvers(of: proposal?.terms ?? terms) }
 

@@ -127,6 +127,7 @@ final class Policies {
                 let act = approving(policy, member, approval).act
                 return .perform(try await counted(act, member, at: call.now, queries), approval)
             }
+            try policy.requireCoOwnersWait(at: call.now)
             let pseudonyms = try await pseudonyms(of: proposal.terms, policy, queries)
             let act = inForce(proposal.terms, policy, member, pseudonyms, approval).act
             return .perform(try await counted(act, member, at: call.now, queries), approval)

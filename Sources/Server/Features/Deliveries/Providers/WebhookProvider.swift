@@ -20,16 +20,7 @@ final class WebhookProvider: MessageProvider {
     }
 
     func send(_ message: DeliveryMessage, to _: DeviceTarget?) async -> SendingOutcome {
-        let body = Self.body(message)
-        let timestamp = String(clock.now().seconds)
-        let signature = hmacSHA256(Array("\(timestamp).".utf8) + body, key: options.secret)
-        let request = HTTPClientRequest(
-            "POST", options.url,
-            headers: [
-                ("Content-Type", "application/json"), ("User-Agent", "nagz/\(NagzVersion.current)"),
-                ("Nagz-Delivery-Id", message.id.description), ("Nagz-Timestamp", timestamp),
-                ("Nagz-Signature", "v1=" + hexadecimal(signature)),
-            ], body: body, limits: .ofProvider)
+        let request = options.request(message.id, Self.body(message), at: clock.now())
         do throws(HTTPClientError) {
             return Self.outcome(try await client.send(request))
         } catch {
@@ -62,6 +53,21 @@ final class WebhookProvider: MessageProvider {
                 if message.isRepeat { json.field("repeat", true) }
             }
         }
+    }
+}
+
+extension DeliveryOptions.Webhook {
+    /// The signed request that carries a message.
+    func request(_ id: DeliveryID, _ body: [UInt8], at now: Timestamp) -> HTTPClientRequest {
+        let timestamp = String(now.seconds)
+        let signature = hmacSHA256(Array("\(timestamp).".utf8) + body, key: secret)
+        return HTTPClientRequest(
+            "POST", url,
+            headers: [
+                ("Content-Type", "application/json"), ("User-Agent", "nagz/\(NagzVersion.current)"),
+                ("Nagz-Delivery-Id", id.description), ("Nagz-Timestamp", timestamp),
+                ("Nagz-Signature", "v1=" + hexadecimal(signature)),
+            ], body: body, limits: .ofProvider)
     }
 }
 

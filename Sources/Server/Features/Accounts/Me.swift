@@ -1,0 +1,74 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// The caller's own account, as an app shows it first.
+final class Me {
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// Of the group `accounts`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.getMe, get)
+        routes.signedIn(API.updateMe, update)
+    }
+
+    /// The caller's account, family, consents and what is switched on. An account that waits for a guardian may read it.
+    func get(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> MeResponse {
+        let database = services.database
+        let account = try await services.access.account(caller, orWaiting: true, database)
+        let profile = try await database.query(AccountStatements.profile(caller.userID)).one()
+        var me = MeResponse(
+            id: account.id, email: account.email, displayName: account.displayName, status: try profile["status"],
+            createdAt: try profile["created_at"], isAdministrator: account.isAdmin, family: nil, consents: [],
+            switchedOn: SwitchedOn(ai: false, points: false, sms: false))
+        guard let familyID = account.family else { return me }
+        let member = try await services.access.member(caller, of: familyID, database)
+        let membership = try await database.query(MembershipStatements.member(account.id, of: familyID)).one()
+        me.family = MyFamily(
+            familyID: familyID, name: member.familyName, role: member.role, joinedAt: try membership["joined_at"])
+        me.consents = try await database.query(ConsentStatements.typesInForce(for: account.id, in: familyID)).map {
+            row throws(PostgresError) -> ConsentType in try row["consent_type"]
+        }
+        let ai = try await database.query(AIStatements.gate(account.id, in: familyID)).one()
+        let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).one()
+        me.switchedOn = SwitchedOn(
+            ai: try ai["has_consent"] && ai["is_enabled"], points: try points["has_consent"] && points["is_enabled"],
+            sms: try await wantsText(account.id, in: familyID) && me.consents.contains(.smsOptIn))
+        return me
+    }
+
+    private func wantsText(_ user: UserID, in family: FamilyID) async throws -> Bool {
+        let read: SQL =
+            "SELECT \(PreferenceStatements.stored(of: "\(user)", in: "\(family)"))->>'delivery_channel' AS channel"
+        let channel: String? = try await services.database.query(read).one()["channel"]
+        return channel == "sms" || channel == "both"
+    }
+
+    /// Changes the caller's name. Members of their family see it at once.
+    func update(_ caller: Caller, _ call: Call<NoParameters, MeUpdate>) async throws -> AccountResponse {
+        let name = call.body.displayName
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let account = try await services.access.account(caller, queries)
+            let row = try await queries.query(AccountStatements.profile(caller.userID)).one()
+            let answer = AccountResponse(
+                id: caller.userID, email: account.email, displayName: name, status: try row["status"],
+                createdAt: try row["created_at"])
+            if account.displayName == name { return .answer(answer) }
+            let count = DailyCount(limit: .preferenceChanges, user: caller.userID)
+            let act = Act(
+                kind: .accountChanged, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: account.pseudonym, details: ["changed": "display_name"], stampedRows: 0,
+                statements: [
+                    AccountStatements.setName(of: caller.userID, name),
+                    try await count.increment(at: call.now, queries),
+                ])
+            return .perform(act, answer)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Admins {
+    /// Makes a code that sets a new password, for an account that has one: the operator's way to help somebody who has
+    /// forgotten theirs. It is an entry of the audit log.
+    /// - Returns: the code as people read it.
+    public static func makePasswordCode(
+        databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()
+    ) async throws -> String {
+        guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
+        return try await Schema.onDatabase(databaseURL) { database in
+            let tool = AuditMaintenance(database, keys, clock: clock)
+            let now = clock.now()
+            let row = try await database.query(AccountStatements.byEmail(address, from: [], at: now)).first
+            guard let person = try row.map(Person.init), let hash: String? = try row?["password_hash"], hash != nil
+            else {
+                throw Fault.noAccount
+            }
+            let code = AccountCodes.make(tool.random)
+            let act = Passwords.act(making: code, for: person, by: SystemActor.operating, at: now)
+            try await database.transaction { transaction in
+                try await tool.perform(act, in: person.chain, tool.context(now), transaction)
+            }
+            return AccountCodes.shown(code)
+        }
+    }
+}

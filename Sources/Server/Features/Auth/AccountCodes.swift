@@ -1,0 +1,77 @@
+import Audit
+import Contract
+import Domain
+import SQL
+
+/// Codes of one use that change an account's sign-in.
+///
+/// A code has 99 random bits, is stored as a digest, and is shown or sent once. An account may have several at a time,
+/// so that nobody can make one worthless by asking for another; the first that is used ends them all.
+enum AccountCodes {
+    enum Purpose: String {
+        /// Sets a new password without the old one.
+        case passwordReset = "password_reset"
+        /// Confirms a new email address.
+        case emailChange = "email_change"
+    }
+
+    static let lifetime = Timestamp.Span.minutes(30)
+
+    static func make(_ random: any Randomness) -> String { random.code(AccountCode.length) }
+
+    static func hash(_ code: String, for purpose: Purpose) -> [UInt8] {
+        sha256(Array("account code\n\(purpose.rawValue)\n\(code)".utf8))
+    }
+
+    /// The code as people read it: `ABCDE-FGHJK-MNPQR-STUVW`.
+    static func shown(_ code: String) -> String {
+        let letters = Array(code)
+        return stride(from: 0, to: letters.count, by: 5)
+            .map { String(letters[$0..<min($0 + 5, letters.count)]) }.joined(separator: "-")
+    }
+
+    static let isOver = APIError(
+        .validationFailed, "This code is wrong, was used, or is older than 30 minutes. Ask for a new one.",
+        field: "code")
+}
+
+/// Every statement on the codes.
+enum AccountCodeStatements {
+    /// The `person` whose code it is, their `new_email`, when their password was set, and the `seq` of that chain.
+    static func find(
+        _ code: AccountCode, for purpose: AccountCodes.Purpose, at now: Timestamp, chain: FamilyID = .outside
+    ) -> SQL {
+        """
+        SELECT \(AccountStatements.person), k.new_email, c.seq
+        FROM account_codes k JOIN users u ON u.id = k.user_id AND u.status <> 'deleted' \(AccountStatements.membership)
+        JOIN family_clock c ON c.family_id = \(chain)
+        WHERE k.code_hash = \(AccountCodes.hash(code.wireText, for: purpose)) AND k.expires_at > \(now)
+        """
+    }
+
+    /// Part of an act.
+    static func insert(
+        _ code: String, for purpose: AccountCodes.Purpose, of user: UserID, newEmail: String? = nil, at now: Timestamp
+    ) -> SQL {
+        """
+        INSERT INTO account_codes (code_hash, user_id, purpose, new_email, created_at, expires_at)
+        SELECT \(AccountCodes.hash(code, for: purpose)), \(user), \(purpose.rawValue), \(newEmail), \(now),
+               \(now + AccountCodes.lifetime)
+        FROM ledger_stamp
+        """
+    }
+
+    /// Part of an act.
+    static func delete(of user: UserID) -> SQL {
+        "DELETE FROM account_codes USING ledger_stamp WHERE user_id = \(user)"
+    }
+
+    /// Deletes at most `count` codes that are over.
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM account_codes WHERE code_hash IN (
+            SELECT code_hash FROM account_codes WHERE expires_at <= \(now)
+            ORDER BY expires_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+}

@@ -1,0 +1,88 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Changes of the email address that an account signs in with.
+///
+/// The new address proves itself with a code that is sent to it; the old one is told.
+final class EmailChanges {
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// Of the group `accounts`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.requestEmailChange, request)
+        routes.signedIn(API.confirmEmailChange, confirm)
+    }
+
+    private static let isTaken = APIError(
+        .conflict, "This email address has an account already.", field: "email")
+
+    /// Sends a code to the new address.
+    func request(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
+        let (new, now) = (call.body.email.wireText, call.now)
+        let account = try await services.access.account(caller, services.database)
+        guard let mailer = services.mailer else { throw Mailer.isMissing }
+        let chain = account.family ?? .outside
+        let code = AccountCodes.make(services.random)
+        let answer = try await services.confirming(
+            call.body.password, of: account, try account.ownEmail(), caller, in: chain
+        ) { success in
+            try await services.ledger.write(caller, in: chain) { queries in
+                let seq = try await Ledger.newestNumber(of: chain, queries)
+                let account = try await services.access.account(caller, queries)
+                guard try await queries.query(AccountStatements.isTaken(new)).isEmpty else { throw Self.isTaken }
+                let count = DailyCount(limit: .emailChanges, user: caller.userID)
+                let act = Act(
+                    kind: .emailChangeRequested, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                    subject: account.pseudonym, stampedRows: 0,
+                    statements: [
+                        AccountCodeStatements.insert(code, for: .emailChange, of: account.id, newEmail: new, at: now),
+                        try await count.increment(at: now, queries), success,
+                    ])
+                return .perform(act, StatusAnswer(status: "accepted"))
+            }
+        }
+        mailer.send(.emailChange(code: code), to: new)
+        return answer
+    }
+
+    /// Changes the address with the code that was sent to it.
+    func confirm(
+        _ caller: Caller, _ call: Call<NoParameters, EmailChangeConfirmation>
+    ) async throws -> AccountResponse {
+        let now = call.now
+        let account = try await services.access.account(caller, services.database)
+        let (old, chain) = (try account.ownEmail(), account.family ?? .outside)
+        let read = AccountCodeStatements.find(call.body.code, for: .emailChange, at: now, chain: chain)
+        let changed = { (queries: any Queries) async throws -> Decision<AccountResponse> in
+            let account = try await self.services.access.account(caller, queries)
+            guard let row = try await queries.query(read).first, let new: String = try row["new_email"] else {
+                throw AccountCodes.isOver
+            }
+            var person = try Person(row)
+            guard person.id == caller.userID, person.chain == chain else { throw AccountCodes.isOver }
+            person.email = new
+            let act = Act(
+                kind: .emailChanged, basis: .nothingChanged(since: try row["seq"]), actor: account.pseudonym,
+                subject: account.pseudonym, changesRights: true, stampedRows: 0,
+                statements: [
+                    AccountStatements.setEmail(of: person.id, new), AccountCodeStatements.delete(of: person.id),
+                    // Their digests contain the address.
+                    KnownAddressStatements.delete(of: person.id),
+                ])
+            return .perform(act, AccountResponse(person))
+        }
+        let answer: AccountResponse
+        do {
+            answer = try await services.ledger.write(caller, in: chain, changed)
+        } catch let error as PostgresError where error.violates(.emailAddress) {
+            throw Self.isTaken
+        }
+        services.mailer?.send(.emailChanged, to: old)
+        return answer
+    }
+}

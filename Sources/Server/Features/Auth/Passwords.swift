@@ -1,0 +1,153 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// New passwords: by people who know the old one, and with a code by those who do not.
+///
+/// A new password ends every session but the one that set it, every code, and the memory of the addresses that the account
+/// was used from.
+final class Passwords {
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// Of the groups `accounts` and `auth`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.changePassword, change)
+        routes.open(API.requestPasswordReset, requestReset)
+        routes.open(API.resetPassword, reset)
+    }
+
+    // MARK: With the old password
+
+    /// Changes the caller's password, which they must know; attempts are limited and counted as at sign-in.
+    func change(_ caller: Caller, _ call: Call<NoParameters, PasswordChange>) async throws -> NoAnswer {
+        if let earlier: NoAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
+        let (body, now) = (call.body, call.now)
+        let account = try await services.access.account(caller, services.database)
+        let email = try account.ownEmail()
+        let isAdmin = account.isAdmin
+        try Self.requireStrength(body.newPassword, isAdmin: isAdmin, email)
+        let chain = account.family ?? .outside
+        let read = AccountStatements.passwordSetAt(account.id)
+        let checked: Timestamp? = try await services.database.query(read).one()["password_set_at"]
+        let _: NoAnswer = try await services.confirming(body.password, of: account, email, caller, in: chain) {
+            success in
+            let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: caller.userID)
+            return try await services.ledger.write(caller, in: chain) { queries in
+                let seq = try await Ledger.newestNumber(of: chain, queries)
+                let account = try await services.access.account(caller, queries)
+                // The password that was checked may have been replaced in the meantime.
+                guard account.family ?? .outside == chain,
+                    try await queries.query(read).one()["password_set_at"] == checked
+                else { throw APIError(.conflict, "The password was changed meanwhile. Sign in again.") }
+                var act = Self.act(
+                    on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
+                    basis: .nothingChanged(since: seq), hash, except: caller.sessionID, at: now)
+                act.statements.append(success)
+                return .perform(act, NoAnswer())
+            }
+        }
+        services.mailer?.send(.passwordChanged, to: email)
+        return NoAnswer()
+    }
+
+    // MARK: With a code
+
+    /// Sends a code to the account of that address, if there is one with a password.
+    ///
+    /// The answer, the work before it and the entries are the same for an address without an account. Administrators get
+    /// none: their operator makes one at the command line.
+    func requestReset(_ call: Call<NoParameters, PasswordResetRequest>) async throws -> StatusAnswer {
+        guard let mailer = services.mailer else { throw Mailer.isMissing }
+        let (email, now) = (call.body.email.wireText, call.now)
+        try await Attempts.count([.resets(from: call.context.remote)], at: now, services.database)
+        let isWithinLimit = try await Attempts.allow(.resets(of: email), at: now, services.database)
+        let row = try await services.database.query(AccountStatements.byEmail(email, from: [], at: now)).first
+        let hash: String? = try row?["password_hash"]
+        let person = try row.map(Person.init)
+        let accepted = StatusAnswer(status: "accepted")
+        guard isWithinLimit, hash != nil, let person, !person.isAdmin else {
+            let act = Act(
+                kind: .passwordResetRequested, basis: .nothing, actor: SystemActor.guest,
+                details: ["sent": "false"], stampedRows: 0)
+            return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, accepted) }
+        }
+        let code = AccountCodes.make(services.random)
+        let act = Self.act(making: code, for: person, by: SystemActor.guest, at: now)
+        let answer = try await services.ledger.write(call.context, in: person.chain) { _ in .perform(act, accepted) }
+        mailer.send(.passwordReset(code: code), to: email)
+        return answer
+    }
+
+    /// Sets a new password with a code.
+    func reset(_ call: Call<NoParameters, PasswordReset>) async throws -> NoAnswer {
+        let (body, now) = (call.body, call.now)
+        let found = try await services.database.query(
+            AccountCodeStatements.find(body.code, for: .passwordReset, at: now)
+        ).first
+        guard let person = try found.map(Person.init), let email = person.email else { throw AccountCodes.isOver }
+        try Self.requireStrength(body.newPassword, isAdmin: person.isAdmin, email)
+        let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: person.id)
+        let chain = person.chain
+        let read = AccountCodeStatements.find(body.code, for: .passwordReset, at: now, chain: chain)
+        let answer: NoAnswer = try await services.ledger.write(call.context, in: chain) { queries in
+            guard let row = try await queries.query(read).first else { throw AccountCodes.isOver }
+            let person = try Person(row)
+            guard person.chain == chain else {
+                throw APIError(.conflict, "The account joined or left a family meanwhile. Try again.")
+            }
+            let act = Self.act(
+                on: person.id, person.pseudonym, by: person.pseudonym, method: "code",
+                basis: .nothingChanged(since: try row["seq"]), hash, except: nil, at: now)
+            return .perform(act, NoAnswer())
+        }
+        services.mailer?.send(.passwordChanged, to: email)
+        return answer
+    }
+
+    // MARK: Acts
+
+    /// The act that makes a code.
+    static func act(making code: String, for person: Person, by actor: Pseudonym, at now: Timestamp) -> Act {
+        Act(
+            kind: .passwordResetRequested, basis: .nothing, actor: actor, subject: person.pseudonym,
+            details: ["sent": "true"], stampedRows: 0,
+            statements: [AccountCodeStatements.insert(code, for: .passwordReset, of: person.id, at: now)])
+    }
+
+    /// The act that sets a password.
+    private static func act(
+        on user: UserID, _ subject: Pseudonym, by actor: Pseudonym, method: String, basis: Act.Basis, _ hash: String,
+        except session: SessionID?, at now: Timestamp
+    ) -> Act {
+        Act(
+            kind: .passwordChanged, basis: basis, actor: actor, subject: subject, details: ["method": method],
+            changesRights: true, stampedRows: 0,
+            statements: [
+                AccountStatements.setPassword(of: user, hash, at: now),
+                SessionStatements.revokeAll(of: user, except: session, at: now),
+                AccountCodeStatements.delete(of: user), KnownAddressStatements.delete(of: user),
+            ])
+    }
+
+    private static func requireStrength(_ password: Secret, isAdmin: Bool, _ email: String) throws(APIError) {
+        guard isAdmin, let weakness = Admins.weakness(of: password.wireText, email: email) else { return }
+        throw APIError(
+            .validationFailed, "An administrator's password \(weakness).", field: "new_password")
+    }
+}
+
+extension Account {
+    /// The address that the account signs in with.
+    /// - Throws: 403 for an account that was made in a family.
+    func ownEmail() throws(APIError) -> String {
+        guard let email else {
+            throw APIError(
+                .policyForbidden, "This account has no email address and no password. A guardian sets its PIN.")
+        }
+        return email
+    }
+}

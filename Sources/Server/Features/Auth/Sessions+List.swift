@@ -1,0 +1,57 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+extension Sessions {
+    /// The caller's open sessions, the last used first.
+    func list(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<SessionResponse> {
+        _ = try await services.access.account(caller, services.database)
+        let rows = try await services.database.query(
+            SessionStatements.page(of: caller.userID, call.parameters, at: call.now))
+        return try Page(rows, answering: call.parameters) { row in
+            guard let id: SessionID = try row["id"] else { return nil }
+            return SessionResponse(
+                id: id, createdAt: try row["created_at"], lastUsedAt: try row["last_used_at"],
+                expiresAt: try row["expires_at"], client: try row["client"], isChild: try row["is_child"],
+                isCurrent: id == caller.sessionID)
+        }
+    }
+
+    /// Ends one of the caller's sessions, this one too; another's does not exist for them.
+    func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
+        let id = call.parameters.sessionID
+        return try await endingSessions(of: caller) { account, seq, queries in
+            guard try await !queries.query(SessionStatements.open(id, of: account.id, at: call.now)).isEmpty else {
+                throw APIError(.notFound, "There is no such session. It may have ended.")
+            }
+            return Act(
+                kind: .sessionRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: account.pseudonym, resource: id.retyped(), details: ["reason": "ended_by_owner"],
+                changesRights: true, stampedRows: 0, statements: [SessionStatements.revoke(id, at: call.now)])
+        }
+    }
+
+    /// Ends all of the caller's sessions but this one.
+    func endOthers(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
+        try await endingSessions(of: caller) { account, seq, queries in
+            let end = SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: call.now)
+            return Act(
+                kind: .sessionRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: account.pseudonym, details: ["reason": "ended_by_owner", "which": "others"],
+                changesRights: true, stampedRows: 0, statements: [end])
+        }
+    }
+
+    private func endingSessions(
+        of caller: Caller, _ act: (Account, _ seq: Int64, any Queries) async throws -> Act
+    ) async throws -> NoAnswer {
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let account = try await services.access.account(caller, queries)
+            return .perform(try await act(account, seq, queries), NoAnswer())
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// A mail about an account's sign-in. All words of mails are here.
+enum AccountMail {
+    case passwordReset(code: String)
+    case passwordChanged
+    case emailChange(code: String)
+    case emailChanged
+
+    /// What kind it is, for webhooks and the log.
+    var name: String {
+        switch self {
+        case .passwordReset: "password_reset"
+        case .passwordChanged: "password_changed"
+        case .emailChange: "email_change"
+        case .emailChanged: "email_changed"
+        }
+    }
+
+    var subject: String {
+        switch self {
+        case .passwordReset: "Set a new password for Nagz"
+        case .passwordChanged: "Your password for Nagz was changed"
+        case .emailChange: "Confirm your email address for Nagz"
+        case .emailChanged: "Your email address for Nagz was changed"
+        }
+    }
+
+    /// - Parameter publicURL: the base of links; nil leaves them out.
+    func text(_ publicURL: String?) -> String {
+        switch self {
+        case .passwordReset(let code):
+            """
+            Somebody asked to set a new password for your account.
+
+            Your code: \(AccountCodes.shown(code))
+            \(publicURL.map { "Or open: \($0)/reset-password#\(code)\n" } ?? "")
+            The code works once, for 30 minutes. A new password ends all sessions.
+            If you did not ask for it, ignore this mail: your password stays as it is.
+            """
+        case .passwordChanged:
+            """
+            The password of your account was changed, and its other sessions were ended.
+
+            If it was not you, set a new password at once with "forgot password", or ask whoever runs the server.
+            """
+        case .emailChange(let code):
+            """
+            Somebody asked to use this address for their account.
+
+            Your code: \(AccountCodes.shown(code))
+
+            Enter it where you asked for the change. It works once, for 30 minutes.
+            If you did not ask for it, ignore this mail: nothing changes.
+            """
+        case .emailChanged:
+            """
+            Your account now signs in with another email address, and no longer with this one.
+
+            If it was not you, tell whoever runs the server at once.
+            """
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Contract
+import HTTPClient
+
+/// How mails leave the server.
+public struct MailOptions: Sendable {
+    /// Who forwards them.
+    public enum Carrier: Sendable {
+        case relay(MailRelay)
+        case webhook(DeliveryOptions.Webhook)
+    }
+
+    public var carrier: Carrier
+    /// The sender's address.
+    public var from: String
+    /// The address of this server as people know it, without a slash at its end: the base of links. Nil leaves links out.
+    public var publicURL: String?
+    /// Networks of the own site that mails may be sent into.
+    public var networks = NetworkGuard()
+    /// A file of certificates that are trusted; nil for the system's.
+    public var authorities: String?
+
+    /// An email address in the form in which it is compared; nil for anything else.
+    public static func address(_ text: String) -> String? { (try? EmailAddress(wireText: text))?.wireText }
+
+    public init(_ carrier: Carrier, from: String) {
+        (self.carrier, self.from) = (carrier, from)
+    }
+}

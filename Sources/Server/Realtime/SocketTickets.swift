@@ -1,0 +1,73 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Tickets that open one WebSocket each: an address may be logged on its way, so the access token need not be in it.
+///
+/// A ticket has 256 random bits, of which a digest is kept, and opens a socket on any instance within thirty seconds. It
+/// proves the session that it was made in, and nothing else: the rights are checked when the socket opens.
+final class SocketTickets {
+    static let lifetime = Timestamp.Span.seconds(30)
+
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// Of the group `sync`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.createSocketTicket, create)
+    }
+
+    private func create(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> SocketTicket {
+        _ = try await services.access.account(caller, services.database)
+        guard let session = caller.sessionID else {
+            throw APIError(.policyForbidden, "A development token has no session. Open the socket with the token itself.")
+        }
+        let ticket = base64URL(services.random.bytes(32))
+        let end = call.now + Self.lifetime
+        _ = try await services.database.query(
+            SocketTicketStatements.insert(ticket, of: caller.userID, session, until: end))
+        return SocketTicket(ticket: Secret(ticket), expiresIn: Int(Self.lifetime.microseconds / 1_000_000))
+    }
+
+    /// Whom a ticket names; the ticket is used up.
+    /// - Throws: 401 for a ticket that is unknown, over or used.
+    func caller(_ ticket: String, _ context: CallContext) async throws -> Caller {
+        let rows = try await services.database.query(SocketTicketStatements.use(ticket, at: context.now))
+        guard let row = rows.first else {
+            throw APIError(.authenticationFailed, "The ticket is not valid, or was used. Create another.")
+        }
+        return Caller(ofTicket: try row["user_id"], try row["session_id"], context)
+    }
+}
+
+/// Every statement on tickets.
+enum SocketTicketStatements {
+    private static func digest(_ ticket: String) -> [UInt8] { sha256(Array("socket ticket\n\(ticket)".utf8)) }
+
+    static func insert(_ ticket: String, of user: UserID, _ session: SessionID, until end: Timestamp) -> SQL {
+        """
+        INSERT INTO socket_tickets (digest, user_id, session_id, expires_at)
+        VALUES (\(digest(ticket)), \(user), \(session), \(end))
+        """
+    }
+
+    /// Of several uses at once one gets the row.
+    static func use(_ ticket: String, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM socket_tickets WHERE digest = \(digest(ticket)) AND expires_at > \(now)
+        RETURNING user_id, session_id
+        """
+    }
+
+    /// Deletes at most `count` tickets that are over.
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM socket_tickets WHERE digest IN (
+            SELECT digest FROM socket_tickets WHERE expires_at <= \(now)
+            ORDER BY expires_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+}

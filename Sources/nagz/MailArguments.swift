@@ -1,0 +1,32 @@
+import HTTPClient
+import Server
+
+/// The options of `nagz serve` that say how mails leave the server.
+extension MailOptions {
+    /// - Returns: nil without `--mail`.
+    init?(_ given: GivenOptions) throws {
+        guard let value = given.given(Options.mail), value.text != "none" else { return nil }
+        guard let from = try given[Options.mailFrom] else {
+            throw Stop(.configuration, "no sender for mails: pass --mail-from ADDRESS")
+        }
+        self.init(try Self.carrier(value, given), from: from)
+        publicURL = try given[Options.publicURL]
+        if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
+    }
+
+    private static func carrier(_ value: GivenValue, _ given: GivenOptions) throws -> Carrier {
+        if let relay = MailRelay(url: value.text, password: try given[Options.mailPassword]) { return .relay(relay) }
+        let isWebhook = value.text.lowercased().hasPrefix("http")
+        if isWebhook, let secret = try given[Options.webhookSecret],
+            let webhook = DeliveryOptions.Webhook(url: value.text, secret: secret)
+        {
+            return .webhook(webhook)
+        }
+        throw value.refused(
+            isWebhook
+                ? Complaint("takes a webhook only with NAGZ_WEBHOOK_SECRET_FILE, which signs the mails")
+                : Complaint(
+                    "takes smtps://[USER@]HOST, smtp://[USER@]HOST[:PORT] or a webhook's URL; a password goes into --mail-password-file"
+                ))
+    }
+}
