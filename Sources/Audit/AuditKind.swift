@@ -71,6 +71,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case inputEnriched = "input.enriched"
     case inputNotApplied = "input.not_applied"
     case merkleLogAccepted = "log.accepted"
+    case auditFindingAcknowledged = "log.finding_acknowledged"
     case memberAdded = "member.added"
     case memberCreated = "member.created"
     case memberJoined = "member.joined"
@@ -131,6 +132,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case consentGrantDenied = "consent.grant.denied"
     case consentRevokeDenied = "consent.revoke.denied"
     case deliveryReviewDenied = "delivery.review.denied"
+    case auditFindingReviewDenied = "log.finding_review.denied"
     case draftStepDenied = "draft.step.denied"
     case familyChangeDenied = "family.change.denied"
     case familyCodeRenewDenied = "family_code.renew.denied"
@@ -220,7 +222,7 @@ extension AuditKind {
             .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
-            .attachmentAdded,
+            .attachmentAdded, .auditFindingAcknowledged, .auditFindingReviewDenied,
             .aiConfirmationDeclined, .aiConstraintChangeDenied, .aiExecutionRefused, .aiExecutionsDeleted,
             .aiExecutionsReadDenied, .aiSessionBegun, .aiSessionEnded, .deliveryResent, .deliveryReviewDenied,
             .deviceRegistered, .deviceRemoved,

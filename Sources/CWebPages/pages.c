@@ -74,6 +74,8 @@ static const struct web_page pages[] = {
 #include "page.inc"
 #define PAGE "pages/console/index.html"
 #include "page.inc"
+#define PAGE "pages/console/keptfindings.js"
+#include "page.inc"
 #define PAGE "pages/console/keyboard.js"
 #include "page.inc"
 #define PAGE "pages/console/kinds.js"

@@ -85,6 +85,8 @@ public enum Kind {
     public enum Draft {}
     /// A batch of drafts that were made of what somebody imported.
     public enum Import {}
+    /// A fault of the audit log that the server keeps until somebody acknowledges it.
+    public enum AuditFinding {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
     public enum Trace {}
@@ -121,6 +123,7 @@ public typealias QuestionID = Identifier<Kind.Question>
 public typealias ExecutionID = Identifier<Kind.Execution>
 public typealias DraftID = Identifier<Kind.Draft>
 public typealias ImportID = Identifier<Kind.Import>
+public typealias AuditFindingID = Identifier<Kind.AuditFinding>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>
 public typealias RequestID = Identifier<Kind.Request>

@@ -30,7 +30,26 @@ extension Sample {
                 keys: [AuditKey(verifier: "v", handover: "h")],
                 check: AuditCheckStatus(
                     state: "unexplained", startedAt: moment, families: 1, entries: 2, findings: 3,
-                    lastFinishedAt: moment, lastFamilies: 4, lastEntries: 5, lastFindings: 6, firstFinding: "g"))),
+                    lastFinishedAt: moment, lastFamilies: 4, lastEntries: 5, lastFindings: 6, firstFinding: "g"),
+                findings: 7)),
+        Sample(
+            API.checkAuditLog, NoParameters(), AuditCheckOrder(familyID: id(2)),
+            AuditCheckResult(
+                familyID: id(2), verdict: "unexplained", entries: 1, rows: 2, findings: 3, unproven: 4,
+                firstFindings: ["f"], firstUnproven: ["u"], checkedAt: moment)),
+        Sample(
+            API.listAuditFindings, AuditFindingsQuery(isOpen: true, page: page), NoBody(),
+            Page(
+                items: [
+                    KeptFinding(
+                        id: id(60), source: "check", code: "differs", familyID: nil, n: nil, message: "m",
+                        foundAt: moment)
+                ], total: 1, answering: page)),
+        Sample(
+            API.acknowledgeAuditFinding, AuditFindingPath(findingID: id(60)), FindingAcknowledgement(reason: "r"),
+            KeptFinding(
+                id: id(60), source: "verification", code: "altered_entry", familyID: id(2), n: 3, message: "m",
+                foundAt: moment, acknowledgedAt: moment, acknowledgedBy: id(1), reason: "r")),
         Sample(
             API.listAuditFamilies, AuditFamiliesQuery(q: "a", cursor: "c"), NoBody(),
             AuditFamilies(

@@ -356,6 +356,8 @@ extension Sample {
         Sample(API.checkLiveness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
         Sample(
             API.checkReadiness, NoParameters(), NoBody(),
-            ReadinessAnswer(status: "ok", auditLog: "late", auditState: "explained", scheduler: "current")),
+            ReadinessAnswer(
+                status: "ok", auditLog: "late", auditState: "explained", auditCheckedAt: moment, auditCheckPercent: 40,
+                auditFindings: 1, scheduler: "current")),
     ]
 }

@@ -27,6 +27,8 @@ public struct AuditLogVerifier {
     }
 
     public private(set) var entries: Int64 = 0
+    /// The entries that no checkpoint covers yet.
+    public private(set) var unsigned: Int64 = 0
     /// The number of bodies that were erased according to their records.
     public private(set) var erased: Int64 = 0
     public private(set) var newest: Checkpoint?
@@ -180,6 +182,7 @@ public struct AuditLogVerifier {
             throw AuditFinding(.futureEntry, family: entry.family, number: entry.number)
         }
         entries += 1
+        if position == nil { unsigned += 1 }
     }
 
     /// The clock counts the entries of its family and carries the hash of the newest.
@@ -332,6 +335,9 @@ public struct AuditLogVerifier {
             !provenFamilies.contains(family)
         {
             return .incomplete("the family's newest entry is not proven to be in the log")
+        }
+        if entries > 0, entries == unsigned {
+            return .incomplete("no signature covers the entries yet: export again in a few seconds")
         }
         if header.madeAt - newest.time > policy.longestSilence {
             return .incomplete("the newest checkpoint is older than the export by more than it may be")

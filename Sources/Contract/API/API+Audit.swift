@@ -25,7 +25,7 @@ extension API {
         [
             listAuditEvents.operation, exportAuditEvents.operation, listAuditKinds.operation,
             listAuditPeople.operation, listAuditConsents.operation,
-        ] + auditLogOperations
+        ] + auditLogOperations + auditFindingOperations
 }
 
 // MARK: Parameters

@@ -23,11 +23,13 @@ public struct AuditStatus: Hashable, WireObject {
     public var keys: [AuditKey]
     /// The status of the background check; null if this server runs none.
     public var check: AuditCheckStatus?
+    /// What verifications on request have found and nobody has acknowledged.
+    public var findings: Int
 
     public init(
         reader: String, familyID: FamilyID?, state: String, fault: String?, origin: String?, size: Int?,
         root: HexDigest?, checkpointAt: Timestamp?, checkpoint: String?, exposureMilliseconds: Int, keys: [AuditKey],
-        check: AuditCheckStatus?
+        check: AuditCheckStatus?, findings: Int = 0
     ) {
         self.reader = reader
         self.familyID = familyID
@@ -41,6 +43,7 @@ public struct AuditStatus: Hashable, WireObject {
         self.exposureMilliseconds = exposureMilliseconds
         self.keys = keys
         self.check = check
+        self.findings = findings
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -56,6 +59,7 @@ public struct AuditStatus: Hashable, WireObject {
         exposureMilliseconds = try fields.required("exposure_ms")
         keys = try fields.required("keys")
         check = try fields.optional("check")
+        findings = try fields.optional("findings") ?? 0
     }
 
     public func write(to json: inout JSONWriter) {
@@ -72,6 +76,7 @@ public struct AuditStatus: Hashable, WireObject {
             json.field("exposure_ms", exposureMilliseconds)
             json.field("keys", keys)
             json.field("check", check)
+            json.field("findings", findings)
         }
     }
 }

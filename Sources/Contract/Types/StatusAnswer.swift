@@ -1,3 +1,4 @@
+import Domain
 import JSON
 
 /// Whether the server can serve requests, with the status of the audit log and of the scheduler.
@@ -8,13 +9,25 @@ public struct ReadinessAnswer: Hashable, WireObject {
     /// `explained`, `unexplained`, `incomplete`, `running` or `off`: the result of the last full check of the log and
     /// the database.
     public var auditState: String
+    /// When the last full check ended; nil before the first one.
+    public var auditCheckedAt: Timestamp?
+    /// How far the check under way is, compared with the last one; nil between checks, and during the first one.
+    public var auditCheckPercent: Int?
+    /// What verifications on request have found and nobody has acknowledged.
+    public var auditFindings: Int
     /// `current`, `late` or `off`: whether nags escalate on time.
     public var scheduler: String
 
-    public init(status: String, auditLog: String, auditState: String, scheduler: String) {
+    public init(
+        status: String, auditLog: String, auditState: String, auditCheckedAt: Timestamp? = nil,
+        auditCheckPercent: Int? = nil, auditFindings: Int = 0, scheduler: String
+    ) {
         self.status = status
         self.auditLog = auditLog
         self.auditState = auditState
+        self.auditCheckedAt = auditCheckedAt
+        self.auditCheckPercent = auditCheckPercent
+        self.auditFindings = auditFindings
         self.scheduler = scheduler
     }
 
@@ -22,6 +35,9 @@ public struct ReadinessAnswer: Hashable, WireObject {
         status = try fields.required("status")
         auditLog = try fields.required("audit_log")
         auditState = try fields.required("audit_state")
+        auditCheckedAt = try fields.optional("audit_checked_at")
+        auditCheckPercent = try fields.optional("audit_check_percent")
+        auditFindings = try fields.optional("audit_findings") ?? 0
         scheduler = try fields.required("scheduler")
     }
 
@@ -30,6 +46,9 @@ public struct ReadinessAnswer: Hashable, WireObject {
             json.field("status", status)
             json.field("audit_log", auditLog)
             json.field("audit_state", auditState)
+            json.field("audit_checked_at", auditCheckedAt)
+            json.field("audit_check_percent", auditCheckPercent)
+            json.field("audit_findings", auditFindings)
             json.field("scheduler", scheduler)
         }
     }

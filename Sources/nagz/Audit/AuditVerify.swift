@@ -131,6 +131,8 @@ final class AuditExportCheck: Sendable {
         }
     }
 
+    private static func count(_ entries: Int64) -> String { entries == 1 ? "1 entry" : "\(entries) entries" }
+
     /// Prints the verdict; ends with exit code 1 or 2 unless the audit log is sound.
     func finish(maxAge: Timestamp.Span?) throws {
         try state.withLock { state in
@@ -149,8 +151,12 @@ final class AuditExportCheck: Sendable {
                     .incomplete, "INCOMPLETE: the newest checkpoint is of \(newest.time.rfc3339), older than allowed")
             }
             let scope = state.header?.familyID.map { "family \($0)" } ?? "all families"
-            print("SOUND: \(verifier.entries) entries of \(scope), up to \(newest.time.rfc3339)")
-            print("  log      \(newest.origin), \(newest.size) entries, root \(hexadecimal(newest.root))")
+            print(
+                "SOUND: \(Self.count(verifier.entries - verifier.unsigned)) of \(scope), up to \(newest.time.rfc3339)")
+            print("  log      \(newest.origin), \(Self.count(newest.size)), root \(hexadecimal(newest.root))")
+            if verifier.unsigned > 0 {
+                print("  unsigned \(Self.count(verifier.unsigned)), newer than the newest checkpoint")
+            }
             if verifier.erased > 0 { print("  erased   \(verifier.erased) bodies, each with its record") }
             let rate = took > 0 ? Double(verifier.entries) / took : 0
             print("  took     \(Int(took * 1_000)) ms, \(Int(rate)) entries/s")

@@ -166,6 +166,13 @@ extension MatrixRow {
         },
         MatrixRow(API.exportAuditLog, allowed: .auditors) { (AuditExportQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.verifyAuditLog, allowed: .auditors) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.checkAuditLog, allowed: .auditors) { (NoParameters(), AuditCheckOrder(familyID: $0.family.id)) },
+        MatrixRow(API.listAuditFindings, allowed: [.administrator], refusals: [403]) { _ in
+            (AuditFindingsQuery(), NoBody())
+        },
+        MatrixRow(API.acknowledgeAuditFinding, allowed: [.administrator], refusals: [403]) {
+            (AuditFindingPath(findingID: $0.finding), FindingAcknowledgement(reason: "A restored backup."))
+        },
         MatrixRow(API.getAuditStatus, concern: .caller, allowed: .auditors) { _ in (NoParameters(), NoBody()) },
         MatrixRow(API.listAuditFamilies, concern: .caller, allowed: .auditors) { _ in (AuditFamiliesQuery(), NoBody())
         },

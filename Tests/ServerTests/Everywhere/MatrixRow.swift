@@ -58,6 +58,7 @@ struct Scene: Sendable {
     let report: AbuseReportID
     /// Failed.
     let delivery: DeliveryID
+    let finding: AuditFindingID
     /// The guardian's.
     let device: DeviceID
     /// From somebody of no family to the guardian.
@@ -127,6 +128,13 @@ struct Scene: Sendable {
             """
             INSERT INTO deliveries (family_id, id, nag_id, nag_event_id, user_id, channel, status, created_at)
             VALUES (\(family.id), \(delivery), \(delivery), \(delivery), \(family.child.id), 'push', 'failed', \(now))
+            """)
+        let finding: AuditFindingID = server.random.identifier(at: now)
+        self.finding = finding
+        try await server.sql(
+            """
+            INSERT INTO audit_findings (id, source, code, family_id, n, message, found_at)
+            VALUES (\(finding), 'verification', 'altered_entry', \(family.id), 3, 'entry 3 was altered', \(now))
             """)
         let device: DeviceID = server.random.identifier(at: now)
         self.device = device

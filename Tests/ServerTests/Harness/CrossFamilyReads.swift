@@ -16,6 +16,7 @@ enum CrossFamilyReads {
         "ai_confirmations": ["digest"],
         "ai_sessions": ["digest"],
         "ai_session_turns": ["digest"],
+        "audit_findings": ["id"],
         "consents": ["id", "user_id"],
         "deliveries": ["id"],
         "families": ["id", "invite_code", "child_code"],
@@ -42,6 +43,8 @@ enum CrossFamilyReads {
         ("deliveries", "count(*) AS total FROM deliveries", "administrators list messages"),
         ("nag_events", "count(*) AS total FROM deliveries", "they have the event that caused a message"),
         ("abuse_reports", "count(*) AS total FROM abuse_reports", "administrators list reports"),
+        ("audit_findings", "count(*) AS total FROM audit_findings", "administrators list findings"),
+        ("audit_findings", "count(*) AS count FROM audit_findings", "everybody is told that there are some"),
     ]
 
     /// The scans of these statements that are not limited, and have no reason.

@@ -2,12 +2,13 @@
 import {get} from "/console/api.js";
 import {toHex} from "/console/bytes.js";
 import {copyable, h, icon, number} from "/console/dom.js";
+import {keptFindings} from "/console/keptfindings.js";
 import {latest} from "/console/latest.js";
 import {pinned} from "/console/notes.js";
 import {address} from "/console/router.js";
 import {ago, time} from "/console/time.js";
 import {onPoll} from "/console/poll.js";
-import {allFindings, head, lastAnswerAt, updateBackgroundCheck, log, onTrust, reportFinding, dismissFindings, signature, trust} from "/console/trust.js";
+import {allFindings, head, kept, lastAnswerAt, updateBackgroundCheck, updateKeptFindings, log, onTrust, dismissFindings, signature, trust} from "/console/trust.js";
 
 const seals = {good: "check", bad: "cross", open: "wait"};
 
@@ -18,10 +19,13 @@ export function showHealth(card, state) {
     const seal = h("div", {});
     const [title, line, found] = [h("h2", {}), h("p", {}), h("div", {class: "findings"})];
     const facts = h("dl", {class: "facts"});
+    const keptBox = h("div", {class: "findings"});
+    // Only administrators may read them: a finding may be of any family.
+    const list = status.reader === "admin" ? keptFindings(keptBox) : {show() {}, stop() {}};
     const result = h("div", {class: "verdict", role: "status", "aria-live": "polite"});
     const button = h("button", {class: "primary", type: "button", onclick: verify}, "Verify the whole audit log");
     const fact = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
-    card.replaceChildren(seal, h("div", {class: "healthtext"}, title, line, found, h("div", {class: "actions"}, button, h("a", {class: "button", href: "#/trail"}, "Read the audit log")), result), facts);
+    card.replaceChildren(seal, h("div", {class: "healthtext"}, title, line, found, keptBox, h("div", {class: "actions"}, button, h("a", {class: "button", href: "#/trail"}, "Read the audit log")), result), facts);
 
     function verify() {
         button.disabled = true;
@@ -49,6 +53,7 @@ export function showHealth(card, state) {
         line.textContent = now.line;
         line.hidden = allFindings().length > 0;
         showFindings(found);
+        list.show(kept());
         const newest = head();
         const {state: signed, note} = signature();
         facts.replaceChildren(
@@ -67,6 +72,7 @@ export function showHealth(card, state) {
     const refresh = async (signal) => {
         status = state.status = await get("/audit/status", {}, signal);
         updateBackgroundCheck(status.check?.state, status.check?.first_finding);
+        updateKeptFindings(status.findings);
         showState(trust());
     };
     const stopRounds = status.reader === "admin" ? () => {} : onPoll(refresh);
@@ -77,6 +83,7 @@ export function showHealth(card, state) {
     return () => {
         stop();
         stopRounds();
+        list.stop();
         place.stop();
     };
 }
@@ -106,5 +113,6 @@ function showAnswer(box, answer) {
     box.replaceChildren(icon(seals[state]), h("div", {},
         h("strong", {}, state === "good" ? `Sound: ${number(answer.entries)} entries checked by the server` : state === "bad" ? "Tampered with" : "Incomplete"),
         h("p", {}, answer.message || `in ${number(answer.ms)} ms, up to log size ${number(answer.size || 0)}`), href && h("a", {href}, `Open entry ${answer.n}`)));
-    if (state === "bad") reportFinding({id: "verify", word: "Tampering found", title: "Tampering was found", text: `The server’s check of the whole audit log: ${answer.message || "it failed"}.`, href: href || "#/overview"});
+    // The server keeps it, for every console, until somebody acknowledges it.
+    if (state === "bad") updateKeptFindings(Math.max(kept(), 1));
 }

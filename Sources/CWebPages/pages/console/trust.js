@@ -17,6 +17,8 @@ const checkpointMilliseconds = 15 * 60_000;
 const facts = {
     /** The server's status: `current`, `late`, `broken` or `off`; null before the first response. */
     server: null,
+    /** What the server says of its background check, and how many findings of verifications nobody has acknowledged there. */
+    checked: null, kept: 0,
     /** "good", "unknown" with a reason, or null before the first check. A failed check is a finding. */
     signature: null, signatureNote: "",
     /** The newest checkpoint with a valid signature: {size, root, time, askedAt, reads}; `reads` is from the time of the request. */
@@ -44,6 +46,8 @@ export const head = () => facts.head;
 export const signature = () => ({state: facts.signature, note: facts.signatureNote});
 export const lastAnswerAt = () => facts.lastAnswerAt;
 export const allFindings = () => findings;
+/** How many findings of verifications the server keeps until somebody acknowledges them. */
+export const kept = () => facts.kept;
 
 /** Calls `show` now and whenever the state may have changed, until the returned function is called. */
 export function onTrust(show) {
@@ -61,6 +65,10 @@ function notify() {
 export function trust() {
     const newest = findings.at(-1);
     if (newest) return {tone: "bad", word: newest.word, title: newest.title, line: newest.text};
+    // To have noted a finding here does not end it: the server still has it.
+    if (facts.kept > 0) return {tone: "bad", word: "Tampering found", title: "Tampering was found", line: `${facts.kept === 1 ? "A finding" : `${facts.kept} findings`} of a verification wait${facts.kept === 1 ? "s" : ""} for an administrator to acknowledge ${facts.kept === 1 ? "it" : "them"} with a reason.`};
+    if (facts.server === "broken") return {tone: "bad", word: "Audit log is broken", title: "The audit log is broken", line: "The log in the database is not what was signed."};
+    if (facts.checked === "unexplained") return {tone: "bad", word: "State not explained", title: "The audit log does not explain the state", line: "The server’s background check found what the audit log does not explain. “nagz audit reconcile” names it."};
     const heard = facts.lastAnswerAt ? `Last heard at ${clock(new Date(facts.lastAnswerAt))}; what happened since is not known.` : "It has not answered yet.";
     if (!facts.isReachable) return {tone: "open", word: "Server unreachable", title: "The server does not answer", line: `${facts.problem} ${heard}`.trim()};
     if (facts.lastAnswerAt && Date.now() - facts.lastAnswerAt > freshMilliseconds) return {tone: "open", word: "State is old", title: "The state shown is old", line: heard};
@@ -86,7 +94,13 @@ export function reportFinding(finding) {
     notify();
 }
 
-/** Dismisses all findings. */
+/** How many findings the server keeps, as its newest answer says. */
+export function updateKeptFindings(count) {
+    facts.kept = count;
+    notify();
+}
+
+/** Dismisses all findings of this browser. */
 export function dismissFindings() {
     findings = [];
     localStorage.removeItem(place());
@@ -102,7 +116,7 @@ function loadFindings() {
 /** Starts with the status at sign-in and updates the state in each round. */
 export function startTrust(status) {
     stopTrust();
-    Object.assign(facts, {origin: status.origin ?? null, keys: status.keys, server: null, signature: null, signatureNote: "", head: null, lastAnswerAt: null, isReachable: true, problem: ""});
+    Object.assign(facts, {origin: status.origin ?? null, keys: status.keys, server: null, checked: status.check?.state ?? null, kept: status.findings ?? 0, signature: null, signatureNote: "", head: null, lastAnswerAt: null, isReachable: true, problem: ""});
     loadFindings();
     const before = facts.origin && !pinned(facts.origin) && otherLog(facts.origin);
     if (before) reportFinding({id: "origin", word: "Another log", title: "This is another log than before", text: `This address showed the log ${before} before. Now it shows ${facts.origin}, which this browser sees for the first time.`, href: "#/overview"});
@@ -129,6 +143,7 @@ function updateServerState(state, fault) {
 
 /** Evaluates the result of the server's background check, which compares the database with the entries. */
 export function updateBackgroundCheck(state, finding) {
+    facts.checked = state ?? facts.checked;
     if (state !== "unexplained" || (!finding && findings.some((one) => one.id === "state"))) return;
     reportFinding({id: "state", word: "State not explained", title: "The audit log does not explain the state", href: "#/overview",
         text: finding ? `The server’s background check: ${finding}` : "The server’s background check found what the audit log does not explain. “nagz audit reconcile” names it."});
@@ -139,7 +154,8 @@ async function pollServer(signal) {
     try {
         const ready = await fetch("/health/ready", {cache: "no-store", signal});
         if (!ready.ok) throw new Error(`It answered ${ready.status}.`);
-        const {audit_log: state, audit_state: checked} = await ready.json();
+        const {audit_log: state, audit_state: checked, audit_findings: kept} = await ready.json();
+        facts.kept = kept ?? 0;
         const asked = {askedAt: Date.now(), reads: recordedReads()};
         const note = state === "off" ? null : await fetch("/api/v1/audit/log/checkpoint", {cache: "no-store", signal});
         if (note && !note.ok && note.status !== 404) throw new Error(`It answered ${note.status}.`);

@@ -110,6 +110,16 @@ enum LogStatements {
 
     static let newestCheckpoint: SQL = "SELECT note FROM audit_checkpoint ORDER BY size DESC, at DESC LIMIT 1"
 
+    static let checkpointPage = 1_000
+
+    /// A page of all checkpoints, in their order.
+    static func checkpoints(after last: (size: Int64, at: Timestamp)?) -> SQL {
+        let condition: SQL = last.map { "WHERE (size, at) > (\($0.size)::bigint, \($0.at)::timestamptz)" } ?? ""
+        return """
+            SELECT size, at, note FROM audit_checkpoint \(condition) ORDER BY size, at LIMIT \(literal: checkpointPage)
+            """
+    }
+
     /// The checkpoint with that root, in Base64.
     static func checkpoint(root: String) -> SQL {
         "SELECT note FROM audit_checkpoint WHERE split_part(note, E'\\n', 3) = \(root) ORDER BY size DESC, at DESC LIMIT 1"

@@ -75,6 +75,7 @@ final class BackgroundCheck: BackgroundJob {
 
     /// Runs a pass when this instance holds the row and one is due; otherwise reads the status.
     func turn() async throws {
+        head.update(openFindings: try await database.query(AuditFindingStatements.countOpen).one()["count"])
         guard let row = try await database.query(PassStatements.hold(holder)).first else {
             if let other = try await database.query(PassStatements.read).first {
                 head.update(try PassStatus.Status(other))

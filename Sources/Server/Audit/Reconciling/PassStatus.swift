@@ -19,6 +19,12 @@ public final class PassStatus: Sendable {
         var lastFinding: String?
         var lastIncomplete: String?
 
+        /// How far the running pass is, compared with the entries of the last one; nil where there is none to compare.
+        var percent: Int? {
+            guard startedAt != nil, lastEntries > 0 else { return nil }
+            return Int(min(99, entries * 100 / lastEntries))
+        }
+
         /// Findings of the running pass count at once; those of the last pass until a full pass finds nothing.
         var verdict: Verdict {
             if findings > 0 || lastFindings > 0 { return .unexplained }
@@ -42,10 +48,16 @@ public final class PassStatus: Sendable {
     }
 
     private let status = Locked<Status?>(nil)
+    private let findings = Locked(0)
 
     /// Nil where this server runs no check, or has read no status yet.
     var now: Status? { status.withLock { $0 } }
     var verdict: Verdict { now?.verdict ?? .off }
+
+    /// What verifications on request have found and nobody has acknowledged, as this process has heard last.
+    var openFindings: Int { findings.withLock { $0 } }
+
+    func update(openFindings newest: Int) { findings.withLock { $0 = newest } }
 
     func update(_ newest: Status) { status.withLock { $0 = newest } }
 }

@@ -16,6 +16,10 @@ struct TreeCheck {
         guard let text: String = try await database.query(LogStatements.newestCheckpoint).first?["note"] else {
             return report
         }
+        let foreign = try await CheckpointCheck(database, keys).firstForeign {
+            if $0 > 0, $0.isMultiple(of: LogStatements.checkpointPage) { try await pause($0) }
+        }
+        if let foreign { report.add(Self.finding("\(foreign.position ?? 0)", foreign.code)) }
         guard let note = SignedNote(text),
             let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note)
         else {

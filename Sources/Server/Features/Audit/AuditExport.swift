@@ -9,8 +9,12 @@ import Reactor
 /// An audit log as a file, and the server's own verification of it.
 final class AuditExport {
     private let services: Services
+    private let findings: AuditFindings
 
-    init(_ services: Services) { self.services = services }
+    init(_ services: Services, _ findings: AuditFindings) {
+        self.services = services
+        self.findings = findings
+    }
 
     /// Sends the lines as they are read. The answer has no length, and ends early when something fails on the way.
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
@@ -43,7 +47,8 @@ final class AuditExport {
             })
     }
 
-    /// Verifies what an export would contain.
+    /// Verifies what an export would contain, and for administrators the signatures of all checkpoints. What it finds is
+    /// kept.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)
@@ -67,7 +72,19 @@ final class AuditExport {
         } catch let error as AuditFinding {
             finding = error
         }
+        if finding == nil, reader.family == nil, let keys = services.auditKeyring {
+            finding = try await CheckpointCheck(services.costlyReads(of: caller), keys).firstForeign {
+                await slice.endOfLine($0)
+            }
+        }
         let verdict = finding.map { AuditLogVerifier.Verdict.tampered($0) } ?? verifier.verdict()
+        if case .tampered(let finding) = verdict {
+            try await findings.keep(
+                KeptFinding(
+                    id: services.random.identifier(at: call.now), source: "verification", code: finding.code,
+                    familyID: finding.family, n: finding.number.map { Int($0) }, message: finding.description,
+                    foundAt: call.now))
+        }
         return AuditVerification(
             verdict, verifier, milliseconds: Int(MonotonicTime.now().elapsed(since: started) / .milliseconds(1)))
     }

@@ -5,7 +5,8 @@ import Contract
 enum AuditRoutes {
     static func register(in routes: RouteTable, _ services: Services) {
         let (events, log, overview) = (AuditEvents(services), MerkleLog(services), AuditOverview(services))
-        let (export, people) = (AuditExport(services), AuditPeopleList(services))
+        let findings = AuditFindings(services)
+        let (export, people) = (AuditExport(services, findings), AuditPeopleList(services))
         routes.signedIn(API.listAuditEvents, events.list)
         routes.responding(API.exportAuditEvents, AuditEventsExport(services).stream)
         routes.constant(API.listAuditKinds, AuditKindList(kinds: AuditKind.allCases.map(\.rawValue).sorted()))
@@ -14,6 +15,9 @@ enum AuditRoutes {
         routes.signedIn(API.getAuditEvent, events.detail)
         routes.responding(API.exportAuditLog, export.stream)
         routes.signedIn(API.verifyAuditLog, export.verify)
+        routes.signedIn(API.checkAuditLog, AuditCheck(services, findings).check)
+        routes.signedIn(API.listAuditFindings, findings.list)
+        routes.signedIn(API.acknowledgeAuditFinding, findings.acknowledge)
         routes.signedIn(API.getAuditStatus, log.status)
         routes.signedIn(API.listAuditFamilies, overview.families)
         routes.signedIn(API.getAuditActivity, overview.activity)

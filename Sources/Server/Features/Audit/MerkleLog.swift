@@ -30,7 +30,8 @@ final class MerkleLog {
             exposureMilliseconds: Int(snapshot.exposure(at: call.now).microseconds / 1_000),
             keys: try await keys(),
             // For administrators only: a finding may be of any family.
-            check: head.pass.now.map { AuditCheckStatus($0, withFinding: who.isAdmin) })
+            check: head.pass.now.map { AuditCheckStatus($0, withFinding: who.isAdmin) },
+            findings: try await services.database.query(AuditFindingStatements.countOpen).one()["count"])
     }
 
     /// - Throws: 404 before the first checkpoint.

@@ -123,6 +123,9 @@ struct PrometheusText {
             snapshot.checkpoint.map { Int($0.size) } ?? 0)
         begin("nagz_audit_exposure_seconds", "gauge", "How long the oldest entry may have waited for a checkpoint.")
         line("nagz_audit_exposure_seconds", "", "\(Double(snapshot.exposure(at: now).microseconds) / 1e6)")
+        single(
+            "nagz_audit_open_findings", "gauge", "Findings of verifications on request that nobody has acknowledged.",
+            head.pass.openFindings)
         check(head.pass, now)
         guard let checkpoint = snapshot.checkpoint else { return }
         begin("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")

@@ -37,7 +37,7 @@ final class Readiness {
         guard !telemetry.isDraining else {
             throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
         }
-        guard let theirs = await databaseTime() else {
+        guard let (theirs, findings) = await databaseTime() else {
             throw APIError(.unavailable, "The database does not answer in time.", retryAfter: 1)
         }
         let skew = theirs - services.clock.now()
@@ -50,16 +50,25 @@ final class Readiness {
         }
         // Taking the server out of service would not update the log: its status is shown, but is no reason for a 503.
         let head = services.checkpointStatus
+        head.pass.update(openFindings: findings)
+        let check = head.pass.now
         return ReadinessAnswer(
             status: "ok", auditLog: head.alarm(at: services.clock.now()).rawValue,
-            auditState: head.pass.verdict.rawValue,
+            auditState: head.pass.verdict.rawValue, auditCheckedAt: check?.finishedAt,
+            auditCheckPercent: check?.percent, auditFindings: findings,
             scheduler: telemetry.scheduler.verdict(at: services.clock.now()).rawValue
         )
     }
 
-    /// The database's time; nil when it does not answer within the timeout.
-    private func databaseTime() async -> Timestamp? {
-        await inTime { try await $0.query("SELECT clock_timestamp() AS now").one()["now"] }
+    /// The database's time, and the findings about the audit log that are open; nil when it does not answer within the
+    /// timeout.
+    private func databaseTime() async -> (Timestamp, findings: Int)? {
+        await inTime { database in
+            let row = try await database.query(
+                "SELECT clock_timestamp() AS now, o.count AS findings FROM (\(AuditFindingStatements.countOpen)) o"
+            ).one()
+            return (try row["now"], try row["findings"])
+        }
     }
 
     /// Why the database takes no writes, by a probe that is not too old. A probe that fails otherwise changes nothing.

@@ -1,0 +1,42 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Whether one of the log's own keys has signed each stored checkpoint. An export has few of them, and a foreign one is
+/// soon covered by the next.
+struct CheckpointCheck {
+    private let queries: any Queries
+    private let keys: AuditKeyring
+
+    init(_ queries: any Queries, _ keys: AuditKeyring) {
+        self.queries = queries
+        self.keys = keys
+    }
+
+    /// The first checkpoint with a foreign signature; nil where there is none.
+    /// - Parameter pause: called with the number of checkpoints checked before.
+    func firstForeign(pause: (Int) async throws -> Void = { _ in }) async throws -> AuditFinding? {
+        var known = keys.signing.map(\.verifier)
+        // Also a key that nothing vouches for any more, because it was stolen.
+        let listed = try await queries.query(LogStatements.keys).map { row throws(PostgresError) -> String in
+            try row["verifier"]
+        }
+        known += listed.compactMap { VerifierKey($0) }
+        let trusted = TrustedKeys(pinned: known)
+        var (last, count): ((size: Int64, at: Timestamp)?, Int) = (nil, 0)
+        while true {
+            let rows = try await queries.query(LogStatements.checkpoints(after: last))
+            for index in 0..<rows.count {
+                try await pause(count)
+                count += 1
+                let (size, text): (Int64, String) = (try rows[index]["size"], try rows[index]["note"])
+                guard let note = SignedNote(text), trusted.checkpoint(note) != nil else {
+                    return AuditFinding(.untrustedCheckpoint, position: size)
+                }
+                last = (size, try rows[index]["at"])
+            }
+            if rows.count < LogStatements.checkpointPage { return nil }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import Reactor
+
+/// Checks one family's log and state on request, as the background check does in its turn.
+final class AuditCheck {
+    private let services: Services
+    private let findings: AuditFindings
+
+    init(_ services: Services, _ findings: AuditFindings) {
+        self.services = services
+        self.findings = findings
+    }
+
+    /// For those who may read the family's audit log; what it finds is kept.
+    /// - Throws: 409 where this server keeps no log, 422 for an administrator who names no family, 429 for somebody who
+    ///   has others under way.
+    func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {
+        let running = try services.exports.begin(caller.userID, from: caller.context.remote)
+        defer { withExtendedLifetime(running) {} }
+        let reader = try await services.auditReader(
+            caller, of: call.body.familyID, reading: API.checkAuditLog.operation)
+        guard let family = reader.family else {
+            throw APIError(.validationFailed, "Name the family to check: family_id.", field: "family_id")
+        }
+        guard let keys = services.auditKeyring else {
+            throw APIError(.conflict, "This server keeps no log that could be checked.")
+        }
+        let check = FamilyCheck(services.database, keys, services.sealing, clock: services.clock)
+        let report = try await check.run(
+            family,
+            pause: { [services] _ in
+                try await services.requireReader(reader, caller)
+                await services.database.poller.nextSlice()
+            })
+        if let first = report.findings.first {
+            try await findings.keep(
+                KeptFinding(
+                    id: services.random.identifier(at: call.now), source: "check",
+                    code: first.problem == .broken ? first.found ?? first.problem.rawValue : first.problem.rawValue,
+                    familyID: family, n: first.number.map { Int($0) }, message: first.description, foundAt: call.now))
+        }
+        return AuditCheckResult(
+            familyID: family, verdict: report.verdict, entries: Int(report.entries), rows: Int(report.rows),
+            findings: Int(report.count), unproven: Int(report.unprovenCount),
+            firstFindings: report.findings.map(\.description), firstUnproven: report.unproven.map(\.description),
+            checkedAt: call.now)
+    }
+}

@@ -1,0 +1,75 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// What verifications on request have found. It stays, also when a later one finds nothing, until an administrator says
+/// why: whoever tampered could have undone it in between.
+final class AuditFindings {
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    private static let missing = APIError(.notFound, "There is no such finding.")
+
+    /// The findings, the newest first, for administrators.
+    func list(_ caller: Caller, _ call: Call<AuditFindingsQuery, NoBody>) async throws -> Page<KeptFinding> {
+        _ = try await services.requireAdministrator(caller, .auditFindingReviewDenied)
+        _ = try await services.auditReader(caller, of: nil, reading: API.listAuditFindings.operation)
+        let rows = try await services.database.query(AuditFindingStatements.page(call.parameters))
+        return try Page(rows, answering: call.parameters.page) { try KeptFinding(ifAny: $0) }
+    }
+
+    /// Acknowledges a finding with a reason, which the entry tells. Doing it again gets the first answer.
+    func acknowledge(
+        _ caller: Caller, _ call: Call<AuditFindingPath, FindingAcknowledgement>
+    ) async throws -> KeptFinding {
+        _ = try await services.requireAdministrator(caller, .auditFindingReviewDenied)
+        let finding: KeptFinding = try await services.ledger.write(caller, in: .outside) { queries in
+            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let account = try await services.access.account(caller, queries)
+            guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
+            let rows = try await queries.query(AuditFindingStatements.finding(call.parameters.findingID))
+            guard let row = rows.first, var finding = try KeptFinding(ifAny: row) else { throw Self.missing }
+            if finding.acknowledgedAt != nil { return .answer(finding) }
+            (finding.acknowledgedAt, finding.acknowledgedBy) = (call.now, account.id)
+            finding.reason = call.body.reason
+            var act = Act(
+                kind: .auditFindingAcknowledged, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                resource: finding.id.retyped(),
+                details: ["code": finding.code, "source": finding.source, "reason": call.body.reason], stampedRows: 0,
+                statements: [AuditFindingStatements.acknowledge(finding)])
+            act.details["family"] = finding.familyID?.description
+            act.details["n"] = finding.n.map { "\($0)" }
+            return .perform(act, finding)
+        }
+        try await refreshCount()
+        return finding
+    }
+
+    /// Keeps what an answer has told of; the same is kept once.
+    func keep(_ found: KeptFinding) async throws {
+        _ = try await services.database.query(AuditFindingStatements.insert(found))
+        try await refreshCount()
+    }
+
+    /// Reads how many are open, for the metrics of this process.
+    func refreshCount() async throws {
+        let row = try await services.database.query(AuditFindingStatements.countOpen).one()
+        services.checkpointStatus.pass.update(openFindings: try row["count"])
+    }
+}
+
+extension KeptFinding {
+    /// Nil for a row of nulls.
+    fileprivate init?(ifAny row: Row) throws(PostgresError) {
+        guard let id: AuditFindingID = try row["id"] else { return nil }
+        let n: Int64? = try row["n"]
+        self.init(
+            id: id, source: try row["source"], code: try row["code"], familyID: try row["family_id"],
+            n: n.map { Int($0) }, message: try row["message"], foundAt: try row["found_at"],
+            acknowledgedAt: try row["acknowledged_at"], acknowledgedBy: try row["acknowledged_by"],
+            reason: try row["reason"])
+    }
+}
