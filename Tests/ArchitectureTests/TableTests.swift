@@ -97,6 +97,7 @@ struct TableTests {
         "audit_node": Ownership(writers: ["Server/Audit"]),
         "audit_checkpoint": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
         "audit_key": Ownership(writers: ["Server/Audit"]),
+        "audit_findings": Ownership(writers: ["Audit"]),
         "audit_pass": Ownership(writers: ["Server/Audit"]),
         "audit_prune": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
         "audit_subject_key": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),

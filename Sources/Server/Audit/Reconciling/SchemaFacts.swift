@@ -23,6 +23,10 @@ enum SchemaFacts {
         constraint audit_entry audit_entry_number CHECK ((n > 0))
         constraint audit_entry audit_entry_pkey PRIMARY KEY (family_id, n)
         constraint audit_entry audit_entry_prev_check CHECK ((length(prev) = 32))
+        constraint audit_findings audit_findings_check CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL)))
+        constraint audit_findings audit_findings_check1 CHECK (((acknowledged_at IS NULL) = (reason IS NULL)))
+        constraint audit_findings audit_findings_pkey PRIMARY KEY (id)
+        constraint audit_findings audit_findings_source_check CHECK ((source = ANY (ARRAY['verification'::text, 'check'::text])))
         constraint audit_key audit_key_pkey PRIMARY KEY (verifier, handover)
         constraint audit_leaf audit_leaf_family_id_n_key UNIQUE (family_id, n)
         constraint audit_leaf audit_leaf_hash_check CHECK ((length(hash) = 32))
@@ -64,6 +68,10 @@ enum SchemaFacts {
         grant admins SELECT to nagz_server
         grant audit_checkpoint INSERT SELECT to nagz_server
         grant audit_entry INSERT SELECT to nagz_server
+        grant audit_findings INSERT SELECT to nagz_server
+        grant audit_findings.acknowledged_at UPDATE
+        grant audit_findings.acknowledged_by UPDATE
+        grant audit_findings.reason UPDATE
         grant audit_key INSERT SELECT to nagz_server
         grant audit_leaf INSERT SELECT to nagz_server
         grant audit_node INSERT SELECT to nagz_server
