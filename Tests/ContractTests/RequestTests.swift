@@ -136,6 +136,10 @@ struct RequestTests {
         + wrong("AbuseReportReviewUpdate", "status", "{}", #"{"status":"done"}"#)
         + wrong("AbuseReportReviewUpdate", "severity", #"{"status":"open","severity":"high"}"#)
         + wrong("AbuseReportReviewUpdate", "note", #"{"status":"open","note":""}"#)
+        + fine("AuditCheckOrder", "{}", #"{"family_id":null}"#, "{\"family_id\":\"\(someID)\"}")
+        + wrong("AuditCheckOrder", "family_id", #"{"family_id":"x"}"#)
+        + fine("FindingAcknowledgement", #"{"reason":"A restored backup."}"#)
+        + wrong("FindingAcknowledgement", "reason", "{}", #"{"reason":""}"#, #"{"reason":null}"#)
 
     static let connections: [BodyCase] =
         fine("ConnectionInvite", #"{"invitee_email":"a@b.org"}"#, #"{"invitee_email":"A@B.org","caregiver":true}"#)
@@ -321,6 +325,8 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ConnectionInvite.self)
     add(ConnectionTypeUpdate.self)
     add(AbuseReportReviewUpdate.self)
+    add(AuditCheckOrder.self)
+    add(FindingAcknowledgement.self)
     add(BlockUpdate.self)
     add(ConsentCreate.self)
     add(ConsentUpdate.self)
