@@ -13,6 +13,8 @@ struct DistributionTests {
         "consents_pkey": "by a random id; a person's own consents are of no family",
         "one_personal_consent_in_force": "of a person's own consents",
         "abuse_reports_pkey": "by a random id; few rows",
+        "audit_findings_pkey": "by a random id; few rows, some of no family",
+        "open_audit_findings": "few rows, some of no family",
         "audit_leaf_pkey": "the place in the one Merkle log of all families",
         "nag_attachments_pkey": "by a random id",
         "ai_sessions_pkey": "by a digest of a random token",

@@ -23,7 +23,8 @@ final class SocketTickets {
     private func create(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> SocketTicket {
         _ = try await services.access.account(caller, services.database)
         guard let session = caller.sessionID else {
-            throw APIError(.policyForbidden, "A development token has no session. Open the socket with the token itself.")
+            throw APIError(
+                .policyForbidden, "A development token has no session. Open the socket with the token itself.")
         }
         let ticket = base64URL(services.random.bytes(32))
         let end = call.now + Self.lifetime

@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import JSON
 import Postgres
 import SQL
 import Testing
@@ -56,6 +57,24 @@ struct KeptFindingTests {
             let entry = try #require(log.last { $0.kind == "log.finding_acknowledged" })
             #expect(entry == log.last && entry.details["reason"] == reason && entry.details["n"] == "2")
             #expect(entry.details["family"] == family.id.description)
+        }
+    }
+
+    @Test("health and metrics show how many are open, on every instance")
+    func health() async throws {
+        try await TestServer.run { server in
+            server.clock.set(to: SystemClock().now())  // a server whose clock is not the database's is not ready
+            for open in 0...1 {
+                let ready = try await server.call("GET", "/health/ready")
+                #expect(ready.json?["audit_findings"] == .integer(Int64(open)), "\(ready.text)")
+                #expect(try await server.metrics().text.contains("\nnagz_audit_open_findings \(open)\n"))
+                let id: AuditFindingID = server.random.identifier(at: server.clock.now())
+                try await server.sql(
+                    """
+                    INSERT INTO audit_findings (id, source, code, n, message, found_at)
+                    VALUES (\(id), 'check', 'altered_entry', \(Int64(open)), 'x', \(server.clock.now()))
+                    """)
+            }
         }
     }
 

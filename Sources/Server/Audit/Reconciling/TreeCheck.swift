@@ -23,7 +23,7 @@ struct TreeCheck {
         guard let note = SignedNote(text),
             let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note)
         else {
-            report.add(Self.finding("checkpoint", "untrusted_checkpoint"))
+            if foreign == nil { report.add(Self.finding("checkpoint", "untrusted_checkpoint")) }
             return report
         }
         guard var growth = TreeGrowth(size: 0, NodeStore()) else { return report }
