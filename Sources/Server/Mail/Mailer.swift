@@ -49,7 +49,7 @@ final class Mailer {
             }
             guard fault.mayPass, number < Self.waits.count else {
                 underWay -= 1
-                return fault.reason == HTTPClientError.cancelled.description ? () : report(mail, fault.reason)
+                return report(mail, fault.reason)
             }
             poller.schedule(at: .now() + Self.waits[number]) { [weak self] in
                 self?.attempt(mail, to: address, id: id, number + 1)
@@ -86,7 +86,9 @@ final class Mailer {
                 }
             }
         } catch {
-            return Fault(reason: error.description, mayPass: error != .cancelled && error != .refusedSender)
+            // The server stops: nobody is there to be told.
+            if error == .cancelled { return nil }
+            return Fault(reason: error.description, mayPass: error != .refusedSender)
         }
     }
 

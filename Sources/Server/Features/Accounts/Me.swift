@@ -42,8 +42,7 @@ final class Me {
     }
 
     private func wantsText(_ user: UserID, in family: FamilyID) async throws -> Bool {
-        let read: SQL =
-            "SELECT \(PreferenceStatements.stored(of: "\(user)", in: "\(family)"))->>'delivery_channel' AS channel"
+        let read = PreferenceStatements.deliveryChannel(of: user, in: family)
         let channel: String? = try await services.database.query(read).one()["channel"]
         return channel == "sms" || channel == "both"
     }

@@ -58,7 +58,7 @@ final class EmailChanges {
         let account = try await services.access.account(caller, services.database)
         let (old, chain) = (try account.ownEmail(), account.family ?? .outside)
         let read = AccountCodeStatements.find(call.body.code, for: .emailChange, at: now, chain: chain)
-        let changed = { (queries: any Queries) async throws -> Decision<AccountResponse> in
+        let decide = { (queries: any Queries) async throws -> Decision<AccountResponse> in
             let account = try await self.services.access.account(caller, queries)
             guard let row = try await queries.query(read).first, let new: String = try row["new_email"] else {
                 throw AccountCodes.isOver
@@ -78,7 +78,7 @@ final class EmailChanges {
         }
         let answer: AccountResponse
         do {
-            answer = try await services.ledger.write(caller, in: chain, changed)
+            answer = try await services.ledger.write(caller, in: chain, decide)
         } catch let error as PostgresError where error.violates(.emailAddress) {
             throw Self.isTaken
         }

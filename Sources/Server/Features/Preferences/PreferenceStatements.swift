@@ -15,6 +15,11 @@ enum PreferenceStatements {
         """
     }
 
+    /// The stored `channel` of a member's notifications, alone; null for the usual one.
+    static func deliveryChannel(of user: UserID, in family: FamilyID) -> SQL {
+        "SELECT \(stored(of: "\(user)", in: "\(family)"))->>'delivery_channel' AS channel"
+    }
+
     /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the time
     /// of the membership, where nothing was ever set.
     static func current(of user: UserID, in family: FamilyID) -> SQL {
