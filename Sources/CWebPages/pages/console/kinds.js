@@ -11,7 +11,7 @@ export const groups = ["nag", "ai", "people", "consent", "session", "admin", "ot
 export const groupNames = {nag: "Nags", ai: "AI decisions", people: "People and family", consent: "Consents", session: "Sign-ins", admin: "Administration", other: "Other"};
 
 const groupOf = new Map(Object.entries({
-    nag: ["nag", "nags", "attachment", "excuse", "input", "delivery", "gamification", "incentive", "report", "series"], ai: ["ai", "ai_constraint", "ai_execution", "ai_key", "ai_session", "draft"], consent: ["consent"], session: ["session", "sign_in", "account", "device"],
+    nag: ["nag", "nags", "attachment", "excuse", "input", "delivery", "gamification", "incentive", "report", "series"], ai: ["ai", "ai_constraint", "ai_execution", "ai_key", "ai_session", "draft"], consent: ["consent"], session: ["session", "sign_in", "account", "device", "email", "email_change", "password", "password_reset"],
     admin: ["admin", "audit", "trail", "log", "person", "demo", "state"],
     people: ["family", "member", "child", "child_credentials", "child_settings", "child_pin", "child_lockout", "family_code", "relationship", "block", "abuse_report", "preferences", "policy", "incentive_rule", "connection"],
 }).flatMap(([group, firsts]) => firsts.map((first) => [first, group])));
