@@ -72,7 +72,7 @@ final class Passwords {
         guard isWithinLimit, hash != nil, let person, !person.isAdmin else {
             let act = Act(
                 kind: .passwordResetRequested, basis: .nothing, actor: SystemActor.guest,
-                details: ["sent": "false"], stampedRows: 0)
+                details: ["code_created": "false"], stampedRows: 0)
             return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, accepted) }
         }
         let code = AccountCodes.make(services.random)
@@ -114,7 +114,7 @@ final class Passwords {
     static func act(making code: String, for person: Person, by actor: Pseudonym, at now: Timestamp) -> Act {
         Act(
             kind: .passwordResetRequested, basis: .nothing, actor: actor, subject: person.pseudonym,
-            details: ["sent": "true"], stampedRows: 0,
+            details: ["code_created": "true"], stampedRows: 0,
             statements: [AccountCodeStatements.insert(code, for: .passwordReset, of: person.id, at: now)])
     }
 
