@@ -122,7 +122,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The task was cancelled, or the client was closed.
     case cancelled
     /// A mail relay did not accept the user or the password.
-    case refusedSender
+    case loginDenied
     /// Anything else, with libcurl's number.
     case failed(code: UInt32)
 
@@ -137,7 +137,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
         case .tooLarge: "the answer is too large"
         case .interrupted: "the connection ended within the answer"
         case .cancelled: "cancelled"
-        case .refusedSender: "the relay refuses the user or the password"
+        case .loginDenied: "the relay refuses the user or the password"
         case .failed(let code): "libcurl error \(code)"
         }
     }

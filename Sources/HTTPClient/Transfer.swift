@@ -228,7 +228,7 @@ import Glibc
         case CURLE_FILESIZE_EXCEEDED: return .failure(.tooLarge)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
             return .failure(.untrusted)
-        case CURLE_LOGIN_DENIED: return .failure(.refusedSender)
+        case CURLE_LOGIN_DENIED: return .failure(.loginDenied)
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
             CURLE_HTTP2_STREAM, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
             return .failure(.interrupted)

@@ -223,7 +223,7 @@ extension HTTPClientResponse {
 extension ModelFault {
     init(_ error: HTTPClientError) {
         switch error {
-        case .unresolvable, .unreachable, .ownNetwork, .untrusted, .refusedSender, .failed: self = .unreachable
+        case .unresolvable, .unreachable, .ownNetwork, .untrusted, .loginDenied, .failed: self = .unreachable
         case .timedOut: self = .timedOut
         case .tooLarge, .interrupted: self = .unreadable
         case .cancelled: self = .cancelled

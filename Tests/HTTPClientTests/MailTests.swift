@@ -93,7 +93,7 @@ struct MailTests {
             }
             let mails = try await withClient(server) { try await Self.taken($0, server).mails }
             #expect(outcomes[0] == "250")
-            #expect(outcomes[1] == HTTPClientError.refusedSender.description)
+            #expect(outcomes[1] == HTTPClientError.loginDenied.description)
             #expect(outcomes[2] == HTTPClientError.untrusted.description)
             #expect(mails.map(\.user) == ["relay"] && mails.map(\.tls) == [true])
         }

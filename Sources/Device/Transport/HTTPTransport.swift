@@ -151,7 +151,7 @@ extension TransportError {
             case .timedOut: .timedOut
             case .tooLarge: .tooLarge
             case .cancelled: .cancelled
-            case .malformedRequest, .interrupted, .refusedSender, .failed: .garbled
+            case .malformedRequest, .interrupted, .loginDenied, .failed: .garbled
             }
     }
 }

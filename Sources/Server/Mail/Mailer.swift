@@ -88,7 +88,7 @@ final class Mailer {
         } catch {
             // The server stops: nobody is there to be told.
             if error == .cancelled { return nil }
-            return Fault(reason: error.description, mayPass: error != .refusedSender)
+            return Fault(reason: error.description, mayPass: error != .loginDenied)
         }
     }
 

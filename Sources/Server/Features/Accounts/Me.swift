@@ -35,16 +35,13 @@ final class Me {
         }
         let ai = try await database.query(AIStatements.gate(account.id, in: familyID)).one()
         let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).one()
+        let read = PreferenceStatements.storedAlone(of: account.id, in: familyID)
+        let stored: StoredPreferences = try await database.query(read).one()["prefs"]
+        let preferences = stored.effective(inFamilyAt: member.timeZone)
         me.switchedOn = SwitchedOn(
             ai: try ai["has_consent"] && ai["is_enabled"], points: try points["has_consent"] && points["is_enabled"],
-            sms: try await wantsText(account.id, in: familyID) && me.consents.contains(.smsOptIn))
+            sms: preferences.channels(mayText: me.consents.contains(.smsOptIn)).contains(.sms))
         return me
-    }
-
-    private func wantsText(_ user: UserID, in family: FamilyID) async throws -> Bool {
-        let read = PreferenceStatements.deliveryChannel(of: user, in: family)
-        let channel: String? = try await services.database.query(read).one()["channel"]
-        return channel == "sms" || channel == "both"
     }
 
     /// Changes the caller's name. Members of their family see it at once.

@@ -70,7 +70,7 @@ struct PINAttempts {
 
 extension Act {
     /// The failed attempt begins a lockout: the entry says so, and until when.
-    mutating func notesLockout(until end: Timestamp?) {
+    mutating func recordLockout(until end: Timestamp?) {
         guard let end else { return }
         kind = .childLockoutBegun
         details["until"] = end.rfc3339

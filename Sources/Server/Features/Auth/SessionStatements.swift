@@ -61,7 +61,7 @@ enum SessionStatements {
     }
 
     /// A row when the person has that session, and it is open.
-    static func open(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
+    static func openSession(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT id FROM sessions
         WHERE id = \(session) AND user_id = \(user) AND revoked_at IS NULL AND expires_at > \(now)

@@ -124,7 +124,7 @@ extension Sessions {
         _ context: CallContext, _ person: Person?, method: String, lockedUntil: Timestamp? = nil, _ refusal: APIError
     ) async throws -> AuthResponse {
         var act = failedAttempt(person, method: method)
-        if person != nil { act.notesLockout(until: lockedUntil) }
+        if person != nil { act.recordLockout(until: lockedUntil) }
         return try await services.ledger.write(context, in: person?.chain ?? .outside) { _ in .refuse(act, refusal) }
     }
 

@@ -99,7 +99,7 @@ extension Families {
                 act.kind = .signInFailed
                 act.details = ["method": "pin_change"]
                 act.changesRights = false
-                if !isRight { act.notesLockout(until: lockout) }
+                if !isRight { act.recordLockout(until: lockout) }
                 return .refuse(act, APIError(.validationFailed, "This is not your PIN.", field: "current_pin"))
             }
             act.statements = [

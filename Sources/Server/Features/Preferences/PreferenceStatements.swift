@@ -15,9 +15,9 @@ enum PreferenceStatements {
         """
     }
 
-    /// The stored `channel` of a member's notifications, alone; null for the usual one.
-    static func deliveryChannel(of user: UserID, in family: FamilyID) -> SQL {
-        "SELECT \(stored(of: "\(user)", in: "\(family)"))->>'delivery_channel' AS channel"
+    /// A member's stored `prefs`, alone.
+    static func storedAlone(of user: UserID, in family: FamilyID) -> SQL {
+        "SELECT \(stored(of: "\(user)", in: "\(family)"))::text AS prefs"
     }
 
     /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the time
