@@ -35,7 +35,7 @@ final class Me {
         }
         let ai = try await database.query(AIStatements.gate(account.id, in: familyID)).one()
         let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).one()
-        let read = PreferenceStatements.storedAlone(of: account.id, in: familyID)
+        let read = PreferenceStatements.current(of: account.id, in: familyID)
         let stored: StoredPreferences = try await database.query(read).one()["prefs"]
         let preferences = stored.effective(inFamilyAt: member.timeZone)
         me.switchedOn = SwitchedOn(

@@ -15,11 +15,6 @@ enum PreferenceStatements {
         """
     }
 
-    /// A member's stored `prefs`, alone.
-    static func storedAlone(of user: UserID, in family: FamilyID) -> SQL {
-        "SELECT \(stored(of: "\(user)", in: "\(family)"))::text AS prefs"
-    }
-
     /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the time
     /// of the membership, where nothing was ever set.
     static func current(of user: UserID, in family: FamilyID) -> SQL {
