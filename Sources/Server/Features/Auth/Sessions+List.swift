@@ -23,7 +23,8 @@ extension Sessions {
     func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.sessionID
         return try await endingSessions(of: caller) { account, seq, queries in
-            guard try await !queries.query(SessionStatements.openSession(id, of: account.id, at: call.now)).isEmpty else {
+            guard try await !queries.query(SessionStatements.openSession(id, of: account.id, at: call.now)).isEmpty
+            else {
                 throw APIError(.notFound, "There is no such session. It may have ended.")
             }
             return Act(
