@@ -38,6 +38,41 @@ struct DocumentTextTests {
         }
     }
 
+    @Test("a property is described by a noun phrase with an article, or by Whether, and no property lacks it")
+    func properties() {
+        let descriptions = document.propertyDescriptions
+        #expect(descriptions.count > 1_000)
+        for (place, text) in descriptions {
+            #expect(text.wholeMatch(of: /(The|A|An|Whether) [^ ]+ .+\./) != nil, "\(place): \(text)")
+            expectReadable(text, place)
+        }
+    }
+
+    @Test("a schema is described by a noun phrase, or by the verb of what a request does")
+    func schemas() {
+        let descriptions = document.schemaDescriptions
+        #expect(descriptions.count == document.schemaNames.count)
+        for (name, text) in descriptions {
+            #expect(text.wholeMatch(of: /[A-Z][A-Za-z]* .+ .+\./) != nil, "\(name): \(text)")
+            expectReadable(text, name)
+        }
+    }
+
+    /// Expects whole sentences of a length that can be read, with the words of the field.
+    private func expectReadable(_ text: String, _ place: String) {
+        #expect(text.count <= 400, "\(place): \(text)")
+        for sentence in Self.sentences(of: text) {
+            #expect(!Self.isFragment(sentence) && sentence.split(separator: " ").count <= 50, "\(place): \(sentence)")
+        }
+        for word in Self.coined { #expect(!text.localizedCaseInsensitiveContains(word), "\(place): \(text)") }
+    }
+
+    /// Words that a reader would have to look up, because the field has others.
+    private static let coined = [
+        "mediator", "hand in", "handed in", "take back", "taken back", "takes back", "put out of sight", "what nobody",
+        "stands like", "comes again", " told ", "trail", "second key",
+    ]
+
     @Test("each tag is described by a sentence of six words or more")
     func tags() {
         let descriptions = document.tagDescriptions
@@ -67,7 +102,10 @@ struct DocumentTextTests {
     /// Whether it begins as half a sentence does, or says nothing.
     private static func isFragment(_ sentence: String) -> Bool {
         let (first, words) = (sentence.prefix { $0.isLetter }, sentence.split(separator: " ").count)
-        let dangling: Set = ["Of", "Those", "As", "What", "How", "Whether", "Who", "Done", "Made", "Newest", "Oldest"]
+        let dangling: Set = [
+            "Of", "Those", "As", "What", "How", "Who", "Whom", "Whose", "Which", "When", "Where", "Why", "That", "By",
+            "Done", "Made", "Newest", "Oldest",
+        ]
         return dangling.contains(String(first)) || (first == "For" && words < 12) || words < 2
     }
 

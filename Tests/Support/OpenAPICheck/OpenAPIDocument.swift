@@ -34,6 +34,37 @@ public struct OpenAPIDocument: Sendable {
         return Set(responses.compactMap { $0["description"]?.stringValue })
     }
 
+    /// The descriptions of component schemas, by name.
+    public var schemaDescriptions: [String: String] {
+        (root["components"]?["schemas"]?.objectValue?.members ?? []).reduce(into: [:]) { descriptions, schema in
+            descriptions[schema.key] = schema.value["description"]?.stringValue
+        }
+    }
+
+    /// The descriptions inside of component schemas, by their place: of properties and of what these consist of. It is
+    /// empty for a property without one.
+    public var propertyDescriptions: [String: String] {
+        var descriptions: [String: String] = [:]
+        for schema in root["components"]?["schemas"]?.objectValue?.members ?? [] {
+            Self.describe(schema.value, at: schema.key, into: &descriptions)
+            descriptions[schema.key] = nil
+        }
+        return descriptions
+    }
+
+    private static func describe(_ schema: JSONValue, at place: String, into descriptions: inout [String: String]) {
+        descriptions[place] = schema["description"]?.stringValue
+        for property in schema["properties"]?.objectValue?.members ?? [] {
+            let place = "\(place).\(property.key)"
+            describe(property.value, at: place, into: &descriptions)
+            descriptions[place] = descriptions[place] ?? ""
+        }
+        for key in ["anyOf", "oneOf", "allOf"] {
+            for part in schema[key]?.arrayValue ?? [] { describe(part, at: place, into: &descriptions) }
+        }
+        if let items = schema["items"] { describe(items, at: "\(place)[]", into: &descriptions) }
+    }
+
     /// The example of each error response under `components`, by the response's name.
     public var errorExamples: [String: JSONValue] {
         (root["components"]?["responses"]?.objectValue?.members ?? []).reduce(into: [:]) { examples, response in
