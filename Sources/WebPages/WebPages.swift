@@ -13,7 +13,7 @@ public enum WebPages {
     /// `openapi/openapi.json`.
     public static let apiDocument = bytes(of: "openapi/openapi.json")
 
-    /// `openapi/examples.json`: what the server has answered, by the names of the operations.
+    /// `openapi/examples.json`: a request of each operation, and what the server has answered.
     public static let apiExamples = bytes(of: "openapi/examples.json")
 
     /// `openapi/README.md`: the API guide, in Markdown.

@@ -146,7 +146,10 @@ def every_operation_is_shown(walk):
     b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
     faults = b.js("""(async () => {
         const faults = [];
-        const recorded = await (await fetch('/docs/examples.json')).json();
+        const {paths} = await (await fetch('/openapi.json')).json();
+        const isAnswered = ([status, {content}]) => status < '300' && content?.['application/json']?.example !== undefined;
+        const recorded = new Set(Object.values(paths).flatMap(Object.values)
+            .filter(({responses}) => Object.entries(responses).some(isAnswered)).map(({operationId}) => operationId));
         for (const link of [...document.querySelectorAll('.index a:has(.method)')].map((one) => one.hash)) {
             location.hash = link;
             await new Promise((done) => setTimeout(done, 5));
@@ -156,7 +159,7 @@ def every_operation_is_shown(walk):
             if (/undefined|NaN|`|\\[object/.test(text) || !document.querySelector('main form')) faults.push(link);
             const isNarrow = (one) => one.offsetWidth < one.parentElement.clientWidth - 40;
             if ([...document.querySelectorAll('main .fields > li')].some(isNarrow)) faults.push(link + ' has narrow fields');
-            if (recorded[link.slice(2)] && !text.includes('Example response')) faults.push(link + ' has no answer');
+            if (recorded.has(link.slice(2)) && !text.includes('Example response')) faults.push(link + ' has no answer');
         }
         return faults;
     })()""")

@@ -21,8 +21,7 @@ enum WebPageRoutes {
     }
 
     private static let documents = [
-        ("/openapi.json", MediaType.json, WebPages.apiDocument), ("/docs/examples.json", .json, WebPages.apiExamples),
-        ("/docs/guide.md", markdown, WebPages.apiGuide),
+        ("/openapi.json", MediaType.json, APIDocument.bytes), ("/docs/guide.md", markdown, WebPages.apiGuide),
     ].map { path, mediaType, bytes in
         (path, ConstantResponse(mediaType, fields: [HeaderField("cache-control", "no-cache")], bytes: bytes))
     }

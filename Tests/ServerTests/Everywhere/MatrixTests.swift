@@ -91,7 +91,7 @@ struct MatrixTests {
             let before = try await contents(server)
             for row in batch.rows {
                 for requester in Requester.allCases where !row.allowed.contains(requester) {
-                    let reply = try await send(row, by: requester, scene, server)
+                    let reply = try await send(row, row.request(scene), by: requester, scene, server)
                     #expect(
                         row.refusals.contains(reply.status),
                         "\(row.testDescription) by \(requester): \(reply.status) \(reply.text)")
@@ -103,11 +103,14 @@ struct MatrixTests {
                 for requester in Requester.allCases where row.allowed.contains(requester) {
                     // What one of them changes is changed for the next, who gets a family that is untouched.
                     let scene = row.operation.method == .get ? scene : try await Scene(server)
-                    let reply = try await send(row, by: requester, scene, server)
+                    let request = row.request(scene)
+                    let reply = try await send(row, request, by: requester, scene, server)
                     #expect(
                         reply.status == row.operation.successStatus,
                         "\(row.testDescription) by \(requester): \(reply.status) \(reply.text)")
-                    if isFirst && row.isExample { try Examples.check(row.operation.id, reply) }
+                    if isFirst && row.isExample {
+                        try Examples.check(row.operation.id, request: request.content, reply)
+                    }
                     isFirst = false
                 }
             }
@@ -115,10 +118,10 @@ struct MatrixTests {
     }
 
     private func send(
-        _ row: MatrixRow, by requester: Requester, _ scene: Scene, _ server: TestServer
+        _ row: MatrixRow, _ request: (target: String, content: [UInt8]), by requester: Requester, _ scene: Scene,
+        _ server: TestServer
     ) async throws -> Reply {
-        let request = row.request(scene)
-        return try await server.send(
+        try await server.send(
             row.operation.method.rawValue, request.target, token: server.token(scene.person(requester)),
             content: request.content)
     }

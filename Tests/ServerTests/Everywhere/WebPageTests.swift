@@ -1,4 +1,6 @@
 import Foundation
+import JSON
+import OpenAPICheck
 import Testing
 
 @testable import Server
@@ -42,16 +44,14 @@ struct WebPageTests {
     @Test(
         "the documents of the API are those of this build, and are sent again only when they have changed",
         arguments: [
-            ("/openapi.json", "openapi/openapi.json", "application/json", 4),
-            ("/docs/examples.json", "openapi/examples.json", "application/json", 4),
-            ("/docs/guide.md", "openapi/README.md", "text/markdown; charset=utf-8", 2),
+            ("/openapi.json", APIDocument.bytes, "application/json", 4),
+            ("/docs/guide.md", try Array(Data(contentsOf: guide)), "text/markdown; charset=utf-8", 2),
         ])
-    func documents(path: String, file: String, type: String, shrinking: Int) async throws {
-        let written = try Data(contentsOf: repository.appending(path: file))
+    func documents(path: String, written: [UInt8], type: String, shrinking: Int) async throws {
         try await TestServer.run { server in
             let reply = try await server.call("GET", path, isDocumented: false)
             #expect(reply.status == 200 && reply.header("content-type") == type)
-            #expect(reply.body == Array(written))
+            #expect(reply.body == written)
             let tag = try #require(reply.header("etag"))
             let again = try await server.call("GET", path, headers: ["If-None-Match": tag], isDocumented: false)
             #expect(again.status == 304 && again.body.isEmpty)
@@ -59,6 +59,25 @@ struct WebPageTests {
             #expect(smaller.header("content-encoding") == "gzip" && smaller.header("vary")?.contains("ccept-") == true)
             #expect(smaller.body.starts(with: [0x1F, 0x8B]) && smaller.body.count * shrinking < written.count)
         }
+    }
+
+    private static let guide = repository.appending(path: "openapi/README.md")
+
+    @Test("the document of the API is the repository's, with a recorded request and response of each operation")
+    func examples() throws {
+        let served = try JSONValue(parsing: APIDocument.bytes)
+        for (path, methods) in try #require(served["paths"]?.objectValue).members.map({ ($0.key, $0.value) }) {
+            for (method, described) in try #require(methods.objectValue).members.map({ ($0.key, $0.value) }) {
+                let operation = try #require(TestServer.document.operation(method.uppercased(), path))
+                let example = Examples.recorded[operation.id]
+                let response = described["responses"]?["\(try #require(operation.successStatus))"]
+                #expect(described["requestBody"]?.example == example?["request"], "\(operation.id)")
+                #expect(response?.example == example?["response"], "\(operation.id)")
+            }
+        }
+        let written = try JSONValue(
+            parsing: Array(Data(contentsOf: repository.appending(path: "openapi/openapi.json"))))
+        #expect(served.withoutExamples == written.withoutExamples)
     }
 
     @Test("an operator decides where / leads", arguments: ["/console", "https://nagz.example/welcome"])
@@ -78,5 +97,21 @@ struct WebPageTests {
         var configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 1)
         let isTaken = configuration.setHome(address)
         #expect(!isTaken && configuration.home == nil)
+    }
+}
+
+extension JSONValue {
+    fileprivate var example: JSONValue? { self["content"]?["application/json"]?["example"] }
+
+    /// The value without the members `example` of its objects.
+    fileprivate var withoutExamples: JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.map(\.withoutExamples))
+        case .object(let object):
+            .object(
+                object.members.filter { $0.key != "example" }
+                    .reduce(into: [:]) { _ = $0.insert($1.value.withoutExamples, for: $1.key) })
+        default: self
+        }
     }
 }

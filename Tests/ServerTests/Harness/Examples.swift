@@ -3,15 +3,16 @@ import JSON
 import Synchronization
 import Testing
 
-/// The answers in `openapi/examples.json`, which the page about the API shows: what this server has answered.
+/// The requests and responses in `openapi/examples.json`, which the served document has as examples: what a test has sent
+/// and this server has answered.
 ///
-/// Tests hold the server to them. When answers change, they are recorded again:
+/// Tests hold the server to them. When they change, they are recorded again:
 ///
 ///     NAGZ_RECORD_EXAMPLES=yes swift test --filter 'MatrixTests|ExampleTests'
 enum Examples {
     private static let file = repository.appending(path: "openapi/examples.json")
     private static let isRecording = ProcessInfo.processInfo.environment["NAGZ_RECORD_EXAMPLES"] != nil
-    private static let answers = Mutex<[String: JSONValue]>([:])
+    private static let exchanges = Mutex<[String: JSONValue]>([:])
 
     /// By the names of the operations.
     static let recorded: JSONObject = {
@@ -19,25 +20,31 @@ enum Examples {
         return (try? JSONValue(parsing: [UInt8](bytes).span))?.objectValue ?? [:]
     }()
 
-    /// Expects that the operation's example has the answer's members, or records the answer.
+    /// Expects that the operation's example has the members of request and response, or records them.
     static func check(
-        _ operation: String, _ reply: Reply, sourceLocation: SourceLocation = #_sourceLocation
+        _ operation: String, request: [UInt8], _ reply: Reply, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        guard let answer = reply.json else { return }
-        if isRecording { return try record(answer.shortened, of: operation) }
+        var exchange: JSONObject = [:]
+        // A picture is no JSON.
+        exchange["request"] = request.isEmpty ? nil : try? JSONValue(parsing: request)
+        exchange["response"] = reply.json
+        guard !exchange.isEmpty else { return }
+        if isRecording { return try record(JSONValue.object(exchange).shortened, of: operation) }
         guard let example = recorded[operation] else {
             Issue.record("\(operation) has no example: record it", sourceLocation: sourceLocation)
             return
         }
-        #expect(example.isLike(answer), "record the example of \(operation) again", sourceLocation: sourceLocation)
+        #expect(
+            example.isLike(.object(exchange)), "record the example of \(operation) again",
+            sourceLocation: sourceLocation)
     }
 
     /// Writes a line for each operation, so that a change is easy to read.
-    private static func record(_ answer: JSONValue, of operation: String) throws {
-        try answers.withLock { answers in
-            answers[operation] = answer
-            let lines = answers.sorted { $0.key < $1.key }.map { name, answer in
-                "\"\(name)\": " + String(decoding: answer.bytes, as: UTF8.self)
+    private static func record(_ exchange: JSONValue, of operation: String) throws {
+        try exchanges.withLock { exchanges in
+            exchanges[operation] = exchange
+            let lines = exchanges.sorted { $0.key < $1.key }.map { name, exchange in
+                "\"\(name)\": " + String(decoding: exchange.bytes, as: UTF8.self)
             }
             try Data("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8).write(to: file)
         }

@@ -1,7 +1,6 @@
 // The page about the API: the guide, and every operation of /openapi.json by group, with search and a form to try it.
 import {copyable, failure, h} from "/console/dom.js";
 import {toggleTheme} from "/console/theme.js";
-import {example} from "/docs/examples.js";
 import {elements, inline as line, sections} from "/docs/guide.js";
 import {content, isSignedIn, requestForm, tokenForm} from "/docs/requests.js";
 import {field, fieldNames, fields, prose, resolved, setDocument} from "/docs/schemas.js";
@@ -19,7 +18,6 @@ let guide = [];
 /** What the search finds: sections of the guide, then operations. */
 let entries = [];
 let groups = [];
-let examples = {};
 
 function gather(api) {
     groups = api.tags ?? [];
@@ -75,10 +73,13 @@ function showWelcome(api) {
 function showResponse([status, reference], operation) {
     const response = resolved(reference);
     const [type, media] = Object.entries(response.content ?? {})[0] ?? [];
-    const recorded = status < "300" && examples[operation.operationId];
-    const shown = recorded || (media && (media.example ?? example(media.schema, true)));
     return h("details", {}, h("summary", {}, h("strong", {}, status), " ", line(response.description), type && h("span", {class: "fine muted"}, ` ${type}`)),
-        media && [fields(media.schema), recorded && h("p", {class: "fine muted"}, "Example response:"), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(shown, null, 4))]);
+        media && [fields(media.schema), exampleOf(media, "Example response:")]);
+}
+
+function exampleOf({example}, title) {
+    if (example === undefined) return "";
+    return [h("p", {class: "fine muted"}, title), h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(example, null, 4))];
 }
 
 function showOperation(chosen) {
@@ -90,7 +91,7 @@ function showOperation(chosen) {
             h("p", {class: "fine muted"}, !operation.security?.length ? "It needs no access token." : isSignedIn() ? "It needs an access token, which this page has." : ["It needs an access token: ", h("a", {href: "#/"}, "sign in"), "."])),
         requestForm(chosen),
         parameters.length ? h("section", {class: "card"}, h("h2", {}, "Parameters"), h("ul", {class: "fields"}, parameters.map((parameter) => field(`${parameter.name} (${parameter.in})`, parameter.schema ?? {}, parameter.required, parameter.description)))) : "",
-        media ? h("section", {class: "card"}, h("h2", {}, "Body"), h("p", {class: "fine muted"}, type), fields(media.schema)) : "",
+        media ? h("section", {class: "card"}, h("h2", {}, "Body"), h("p", {class: "fine muted"}, type), fields(media.schema), exampleOf(media, "Example request:")) : "",
         h("section", {class: "card"}, h("h2", {}, "Responses"), Object.entries(operation.responses).map((response) => showResponse(response, operation))));
 }
 
@@ -149,8 +150,7 @@ async function start() {
         h("div", {class: "tools"}, menu, h("a", {class: "button ghost", href: "/openapi.json", download: "openapi.json"}, "openapi.json"), h("a", {class: "button ghost", href: "/console"}, "Console"),
             h("button", {type: "button", class: "ghost", onclick: toggleTheme}, "Theme"))), index, main);
     try {
-        const [api, answers, text] = await Promise.all(["/openapi.json", "/docs/examples.json", "/docs/guide.md"].map(load));
-        examples = answers;
+        const [api, text] = await Promise.all(["/openapi.json", "/docs/guide.md"].map(load));
         setDocument(api);
         gather(api);
         guide = sections(text).filter(({title}) => title);
