@@ -5,32 +5,6 @@ import Server
 
 /// `nagz admin`: makes, revokes and lists administrators, and purges deleted accounts.
 enum AdminCommand {
-    static let usage = """
-        nagz admin — manages administrators, who may read every audit log, and deletes what is over
-
-        usage: nagz admin create --email ADDRESS [--generate]
-               nagz admin list
-               nagz admin revoke --email ADDRESS
-               nagz admin reset-password --email ADDRESS
-               nagz admin purge [--after DAYS] [--dry-run]
-               nagz admin retention [--dry-run]
-               nagz admin resync
-
-        create   makes an administrator's account, for the console only. Reads the password from standard input: at least
-                 16 characters, ten of them different, and no part of the address; --generate makes and prints one.
-        list     lists all administrators, former ones too.
-        revoke   revokes an administrator's rights and ends their sessions.
-        reset-password  makes a code that sets a new password for an account with that address, administrators' too. It
-                 works once, for 30 minutes, and ends all sessions of the account. Give it to nobody but its owner.
-        purge    removes personal data of accounts deleted that many days ago (28, at most 30); nagz serve does so every
-                 hour. --dry-run only lists them.
-        retention  lists what is kept for how long and how much of it is over, and deletes that; nagz serve does so every
-                 hour. --dry-run only lists.
-        resync   makes every phone read its family anew, once: after a restore, see nagz restore-check.
-
-        All take --database-url URL, the schema's owner; else NAGZ_OWNER_DATABASE_URL or DATABASE_URL.
-        """
-
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
         do {
@@ -42,8 +16,8 @@ enum AdminCommand {
             case "purge": try await purge(&arguments)
             case "retention": try await retention(&arguments)
             case "resync": try await resync(&arguments)
-            case nil: throw Stop(.usage, "which command? See nagz admin --help")
-            case let command?: throw Stop(.usage, "unknown command “admin \(command)”; see nagz admin --help")
+            case nil: throw Commands.missing("admin")
+            case let command?: throw Commands.unknown(["admin", command])
             }
         } catch let fault as Admins.Fault {
             throw Stop(.configuration, fault.description)
@@ -103,7 +77,7 @@ enum AdminCommand {
         ) { user, deletedAt in
             print("\(user)  deleted \(deletedAt.rfc3339)")
         }
-        print("\(count) accounts \(isDryRun ? "would be" : "were") purged")
+        print("\(counted(count, "account")) \(isDryRun ? "would be" : count == 1 ? "was" : "were") purged")
     }
 
     private static func retention(_ arguments: inout Arguments) async throws {
@@ -113,7 +87,8 @@ enum AdminCommand {
         let lines = try await RetentionCommand.run(databaseURL: url, isDryRun: isDryRun)
         for line in lines {
             let name = line.name + String(repeating: " ", count: max(1, 26 - line.name.count))
-            print("\(name)\(line.days) days  \(line.due) rows \(isDryRun ? "are due" : "were due")")
+            let due = "\(counted(line.due, "row")) \(isDryRun ? "due" : "deleted")"
+            print("\(name)\(counted(line.days, "day").padded(to: 11))\(due)")
         }
     }
 

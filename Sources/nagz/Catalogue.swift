@@ -2,10 +2,6 @@ import Contract
 
 /// `nagz routes`: every operation with its method, path and access.
 enum Catalogue {
-    static let usage = """
-        nagz routes — lists every operation of the API: method, access, path and id
-        """
-
     static func printRoutes(_ arguments: Arguments) throws {
         try arguments.finish()
         for operation in API.all {

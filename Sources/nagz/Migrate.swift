@@ -4,15 +4,6 @@ import Server
 
 /// `nagz migrate`: brings the database's schema up to this program's.
 enum Migrate {
-    static let usage = """
-        nagz migrate — creates or updates the database schema, and the server's role with its grants
-
-        usage: nagz migrate [--database-url URL] [--dry-run] [--migrations FOLDER]
-
-        Each migration is one transaction; migrations only go forward. --dry-run shows what would be done.
-        The login must be the schema's owner (NAGZ_OWNER_DATABASE_URL, or DATABASE_URL).
-        """
-
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
         let url = try arguments.ownerDatabaseURL()

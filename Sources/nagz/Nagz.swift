@@ -4,43 +4,18 @@ import Postgres
 import Reactor
 import Server
 
-/// The command line: one verb, its options, and an exit code that scripts can use.
+/// The command line: one command, its options, and an exit code that scripts can use.
 @main
 struct Nagz {
-    static let usage = """
-        nagz — a backend for family task coordination
-
-        usage: nagz serve     runs the server
-               nagz migrate   creates or updates the database schema
-               nagz admin     manages administrators, purges deleted accounts
-               nagz audit     verifies, exports and maintains the audit log
-               nagz seed      fills a database with demo or benchmark data
-               nagz device    acts as a family member's device: syncs, works offline, answers AI questions
-               nagz models    downloads files of language models, for a runtime on this machine
-               nagz config    checks and shows the configuration
-               nagz doctor    checks everything that a server needs, and says what to do
-               nagz restore-check   checks a database that was restored from a backup
-               nagz routes    lists the operations of the API
-               nagz completion, nagz manual   for shells and man
-               nagz VERB --help | --version | --help
-
-        Verbs that need the database take --database-url URL, a libpq connection string. Without it serve reads DATABASE_URL,
-        the server's login; the others read NAGZ_OWNER_DATABASE_URL, the schema's owner, or else DATABASE_URL.
-        --config FILE names a file of options for all of them: nagz config --help.
-        deploy/run creates both logins and all keys.
-
-        exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration;
-                    audit, device and models have more, see their help
-        """
-
     /// Not asynchronous itself: `serve` has to block signals before there is a second thread.
     static func main() {
         do {
-            var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
-            let verb = arguments.next()
-            if let verb, arguments.asksForHelp, let usage = CommandTexts.usage(of: verb) {
-                return print(ownText: usage)
+            let words = Array(CommandLine.arguments.dropFirst())
+            var arguments = Arguments(words)
+            if arguments.asksForHelp, let help = Commands.help(of: words) {
+                return print(ownText: Commands.text(of: help))
             }
+            let verb = arguments.next()
             if let verb, Options.readsConfiguration(verb) {
                 try arguments.readConfiguration(of: verb, ProcessInfo.processInfo.environment)
             }
@@ -60,16 +35,28 @@ struct Nagz {
             case "doctor": finish { [arguments] in try await DoctorCommand.run(arguments) }
             case "restore-check": finish { [arguments] in try await RestoreCheckCommand.run(arguments) }
             case "routes": try Catalogue.printRoutes(arguments)
+            case "help": try showHelp(&arguments)
             case "completion": try Completion.run(arguments)
             case "manual": try Manual.run(arguments)
-            case "--version": print("nagz \(NagzVersion.current)")
-            case "--help", "-h": print(ownText: usage)
-            case nil: throw Stop(.usage, "which verb? See nagz --help")
-            case let verb?: throw Stop(.usage, "unknown verb “\(verb)”; see nagz --help")
+            case "--version", "version":
+                try arguments.finish()
+                print("nagz \(NagzVersion.current)")
+            case "--help", "-h", nil: print(ownText: Commands.overview)
+            case let verb?: throw Commands.unknown([verb])
             }
         } catch {
             end(error)
         }
+    }
+
+    private static func showHelp(_ arguments: inout Arguments) throws {
+        var words: [String] = []
+        while let word = arguments.next() { words.append(word) }
+        guard !words.isEmpty else { return print(ownText: Commands.overview) }
+        guard let help = Commands.help(of: words), help.name == words.joined(separator: " ") else {
+            throw Commands.unknown(words)
+        }
+        print(ownText: Commands.text(of: help))
     }
 
     /// Runs an asynchronous verb to its end.
@@ -144,6 +131,8 @@ struct Stop: Error {
 /// The words after `nagz`.
 struct Arguments {
     private var words: [String]
+    /// The words that were taken by `next`, which begin with the command.
+    private var taken: [String] = []
     /// The options of the configuration.
     private(set) var given = GivenOptions(environment: [:], file: nil)
 
@@ -163,7 +152,11 @@ struct Arguments {
     var asksForHelp: Bool { words.contains("--help") || words.contains("-h") }
 
     /// The next word. Options must be removed before.
-    mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
+    mutating func next() -> String? {
+        guard !words.isEmpty else { return nil }
+        taken.append(words.removeFirst())
+        return taken.last
+    }
 
     /// Removes an option and returns its value.
     mutating func value(_ name: String) throws -> String? {
@@ -198,7 +191,7 @@ struct Arguments {
 
     /// Call after all options were removed: the rest was not understood.
     func finish() throws {
-        if let word = words.first { throw Stop(.usage, "unknown argument “\(word)”; see --help") }
+        if let word = words.first { throw Commands.unknownArgument(word, of: taken) }
     }
 
     /// Removes an option that may be given several times, and returns its values.

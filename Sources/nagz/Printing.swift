@@ -33,3 +33,9 @@ func print(json: String) {
 func printError(_ line: String) {
     try? FileHandle.standardError.write(contentsOf: Data("\(inOneLine(line))\n".utf8))
 }
+
+/// A number with its noun: `1 row`, `2 rows`.
+/// - Parameter plural: where it is not the noun with an s.
+func counted(_ count: some BinaryInteger, _ noun: String, _ plural: String? = nil) -> String {
+    "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
+}

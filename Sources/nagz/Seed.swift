@@ -6,31 +6,16 @@ import Server
 
 /// `nagz seed`: demo data and benchmark data.
 enum Seed {
-    static let usage = """
-        nagz seed — fills a database with data; deploy/run seeds the demo on its first run
-
-        usage: nagz seed demo [--if-empty]
-               nagz seed personas
-               nagz seed bench [--families N] [--out FOLDER]
-
-        demo      a family with ninety days of history, in a database without other data; prints the sign-ins.
-                  With --if-empty a used database is left as it is.
-        personas  the five people of the mobile client's development build; for serve --dev-tokens
-        bench     families for deploy/bench, and its scripts in FOLDER, which is made if it is not there
-
-        All take --database-url URL, the schema's owner; else NAGZ_OWNER_DATABASE_URL or DATABASE_URL.
-        """
-
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        guard let what = arguments.next() else { throw Stop(.usage, "seed what? See nagz seed --help") }
+        guard let what = arguments.next() else { throw Commands.missing("seed") }
         let url = try arguments.ownerDatabaseURL()
         do {
             switch what {
             case "demo": try await demo(url, &arguments)
             case "personas": try await personas(url, &arguments)
             case "bench": try await bench(url, &arguments)
-            default: throw Stop(.usage, "unknown data “\(what)”; see nagz seed --help")
+            default: throw Commands.unknown(["seed", what])
             }
         } catch let fault as SeedFault {
             throw Stop(.configuration, fault.description)

@@ -59,7 +59,7 @@ public final class KnownNames: Sendable {
 
     /// The name with the fewest other letters, without regard to case, underscores and hyphens; nil where more than a third
     /// are others, and for a long name.
-    static func nearest(to name: String, of known: Set<String>) -> String? {
+    public static func nearest(to name: String, of known: Set<String>) -> String? {
         guard name.utf8.count <= 64 else { return nil }
         func plain(_ text: String) -> [UInt8] {
             text.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
@@ -71,19 +71,21 @@ public final class KnownNames: Sendable {
         return best.name
     }
 
-    /// How many bytes have to be added, removed or replaced (Levenshtein).
+    /// How many bytes have to be added, removed or replaced, or neighbours swapped (optimal string alignment).
     private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
-        var row = Array(0...other.count)
+        var (before, last) = ([Int](), Array(0...other.count))
         for (line, byte) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
+            var row = [line + 1]
             for (column, second) in other.enumerated() {
-                let replaced = diagonal + (byte == second ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
+                var least = min(last[column] + (byte == second ? 0 : 1), row[column] + 1, last[column + 1] + 1)
+                if line > 0, column > 0, byte == other[column - 1], second == one[line - 1] {
+                    least = min(least, before[column - 1] + 1)
+                }
+                row.append(least)
             }
+            (before, last) = (last, row)
         }
-        return row[other.count]
+        return last[other.count]
     }
 }
 

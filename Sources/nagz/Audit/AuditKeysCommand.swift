@@ -10,7 +10,7 @@ enum AuditKeysCommand {
         case "new": try make(&arguments)
         case "rotate": try rotate(arguments)
         case "rotate-master": try await rotateMaster(&arguments)
-        case let verb?: throw Stop(.usage, "unknown command “audit keys \(verb)”; see nagz audit --help")
+        case let command?: throw Commands.unknown(["audit", "keys", command])
         }
     }
 

@@ -27,7 +27,7 @@ enum AuditReconcile {
         } else {
             printReport(report, family)
         }
-        if report.count > 0 { throw Stop(.tampered, "NOT EXPLAINED: \(report.count) findings") }
+        if report.count > 0 { throw Stop(.tampered, "NOT EXPLAINED: \(counted(report.count, "finding"))") }
         if let why = report.incomplete { throw Stop(.incomplete, "INCOMPLETE: \(why)") }
     }
 
@@ -37,15 +37,17 @@ enum AuditReconcile {
             print("… and \(report.count - Int64(report.findings.count)) more")
         }
         if report.unprovenCount > 0 {
-            print("UNPROVEN, because the log does not hold or cannot be read where it tells of it:")
+            print("UNPROVEN, because the log is broken or unreadable where it covers this:")
             for finding in report.unproven { print("  \(finding)") }
             if report.unprovenCount > Int64(report.unproven.count) {
                 print("  … and \(report.unprovenCount - Int64(report.unproven.count)) more")
             }
         }
-        let scope = family.map { "family \($0)" } ?? "\(report.families) families"
+        let scope = family.map { "family \($0)" } ?? counted(report.families, "family", "families")
         if report.verdict == "explained" {
-            print("EXPLAINED: \(report.rows) rows of \(scope) by \(report.entries) entries")
+            print(
+                "EXPLAINED: \(counted(report.rows, "row")) of \(scope) by \(counted(report.entries, "entry", "entries"))"
+            )
         }
         for (gap, why) in [
             (StateReport.Gap.erased, "the people were erased"), (.pruned, "retention has taken the entries"),

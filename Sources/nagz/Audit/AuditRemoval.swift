@@ -15,12 +15,12 @@ enum AuditRemoval {
         let cuts = try await Pruning(before: cutoff).run(
             databaseURL: url, keys: try AuditKeyFile.read(arguments.given), isDryRun: isDryRun
         ) { cut in
-            print("family \(cut.family): \(cut.entries) entries, up to number \(cut.number)")
+            print("family \(cut.family): \(counted(cut.entries, "entry", "entries")), up to number \(cut.number)")
         }
         let total = cuts.reduce(0) { $0 + $1.entries }
         print(
-            "\(total) entries of \(cuts.count) families from before \(cutoff.rfc3339) "
-                + (isDryRun ? "would be taken; --yes takes them" : "were taken, with a signed record for each family"))
+            "\(counted(total, "entry", "entries")) of \(counted(cuts.count, "family", "families")) from before \(cutoff.rfc3339) "
+                + (isDryRun ? "would be deleted; --yes deletes them" : "deleted, with a signed record for each family"))
     }
 
     static func erase(_ arguments: inout Arguments) async throws {

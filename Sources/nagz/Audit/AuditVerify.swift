@@ -131,7 +131,7 @@ final class AuditExportCheck: Sendable {
         }
     }
 
-    private static func count(_ entries: Int64) -> String { entries == 1 ? "1 entry" : "\(entries) entries" }
+    private static func count(_ entries: Int64) -> String { counted(entries, "entry", "entries") }
 
     /// Prints the verdict; ends with exit code 1 or 2 unless the audit log is sound.
     func finish(maxAge: Timestamp.Span?) throws {

@@ -2,31 +2,6 @@ import Server
 
 /// `nagz config`: checks and shows the configuration.
 enum ConfigCommand {
-    static let usage = """
-        nagz config — checks and shows the configuration of serve, doctor, migrate, admin, audit and seed
-
-        usage: nagz config check [--config FILE] [OPTION …]
-               nagz config show  [--config FILE] [OPTION …]
-
-        check  says all that is wrong, one line each, with the file's line or the name of the option. The database is not
-               needed. Exits 0 when nothing is, else with the code with which serve would end: 64 or 78.
-        show   prints every option with its value, and where that comes from: the command line, the environment, the file
-               or the default. Passwords in it are masked.
-
-        The file is named by --config, else by NAGZ_CONFIG. Its lines are “option = value”, with the names of the options of
-        nagz serve without “--”, and comments that begin with “#”. The command line has precedence over the environment, and
-        that over the file. A verb passes over the options of other verbs. “owner-database-url” is the URL of the schema's
-        owner, for the verbs beside serve. A switch such as dev-tokens takes on or off. Relative paths begin where the program
-        was started.
-
-            # /etc/nagz/nagz.conf
-            database-url = postgres://nagz_serve@db.example.org/nagz?passfile=/etc/nagz/pgpass
-            token-key-file = /etc/nagz/token.key
-            port = 9801
-
-        The file holds no secret: a URL with a password in it is refused.
-        """
-
     static func run(_ arguments: Arguments) throws {
         var arguments = arguments
         let action = arguments.next()
@@ -34,8 +9,8 @@ enum ConfigCommand {
         switch action {
         case "check": try check(arguments.given)
         case "show": try show(arguments.given)
-        case nil: throw Stop(.usage, "which command? See nagz config --help")
-        case let action?: throw Stop(.usage, "unknown command “config \(action)”; see nagz config --help")
+        case nil: throw Commands.missing("config")
+        case let action?: throw Commands.unknown(["config", action])
         }
     }
 
@@ -66,12 +41,15 @@ enum ConfigCommand {
     }
 
     private static func show(_ given: GivenOptions) throws {
-        for option in Options.all {
+        let lines = Options.all.map { option in
             let value = given.given(option)
-            let text = value.map { option.content.masked($0.text) } ?? option.standard ?? "none"
-            let origin = value.map { "\($0.origin)" } ?? "default"
-            print(option.name.padded(to: 23), text.padded(to: 40), origin)
+            return (
+                option.name, value.map { option.content.masked($0.text) } ?? option.standard ?? "none",
+                value.map { "\($0.origin)" } ?? "default"
+            )
         }
+        let width = lines.map(\.1.count).max() ?? 0
+        for (name, text, origin) in lines { print(name.padded(to: 23), text.padded(to: width), origin) }
         if let fault = given.file?.faults.first { throw fault }
     }
 }

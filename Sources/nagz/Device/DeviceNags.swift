@@ -22,7 +22,7 @@ enum DeviceNags {
         let now = MachineClock.moment()
         for nag in nags {
             let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
-            let status = reported.contains(nag.id) ? "done (to be handed in)" : nag.word(at: now)
+            let status = reported.contains(nag.id) ? "done (to be uploaded)" : nag.word(at: now)
             print(
                 nag.id.ending, nag.dueAt.spoken, name.padded(to: 10), status.padded(to: 10),
                 nag.description ?? nag.category, separator: "  ")
@@ -115,7 +115,7 @@ enum DeviceActs {
         } else if state == "applied" {
             print("done, and the server knows")
         } else {
-            print("done here; \(reason.map { "\($0): " } ?? "")the next sync hands it in")
+            print("done here; \(reason.map { "\($0): " } ?? "")the next sync uploads it")
         }
     }
 }

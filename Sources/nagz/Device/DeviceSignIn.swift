@@ -66,7 +66,7 @@ enum DeviceSignIn {
             guard waiting == 0 else {
                 throw Stop(
                     .notApplied,
-                    "\(waiting) of your acts were not handed in yet: nagz device sync first, or logout --discard")
+                    "\(waiting) of your acts were not uploaded yet: nagz device sync first, or logout --discard")
             }
         }
         var isEndedThere = false

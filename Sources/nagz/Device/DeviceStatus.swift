@@ -46,8 +46,9 @@ enum DeviceStatus {
         print(
             "synced      \(age ?? "never")\(cachedFamily?.isRefetching == true ? ", a full resync is under way" : "")")
         print(
-            "held        \(counts.nags) nags, \(counts.nagEvents) events, \(counts.mediations) of the mediator,"
-                + " \(counts.gamification) of points, \(counts.members) members; \((size + 1_023) / 1_024) KB")
+            "cache       \(counted(counts.nags, "nag")), \(counted(counts.nagEvents, "event")), \(counted(counts.mediations, "AI event")),"
+                + " \(counted(counts.gamification, "points event")), \(counted(counts.members, "member")); \((size + 1_023) / 1_024) KB"
+        )
         let trust = log.map { $0.isPinned ? "" : ", by the key the server named" } ?? ""
         print(
             "audit log   "
@@ -57,7 +58,7 @@ enum DeviceStatus {
                     ?? "none was shown") + trust)
         print("sealed      all words, with the key in \(context.folder.keyPath), which is yours alone to read; ids,")
         print("            times, categories and outcomes are in the clear: keep the folder on an encrypted disk")
-        print("outbox      \(waiting) to be handed in, \(unapplied) not applied")
+        print("outbox      \(waiting) to upload, \(unapplied) not applied")
         if let ahead = cachedFamily?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
             print(
                 "clock       this device's clock is \(ahead.spoken) \(ahead < .seconds(0) ? "behind" : "ahead of") the server's"
@@ -77,7 +78,7 @@ enum DeviceStatus {
         let outbox = try context.outbox()
         if putsAway {
             let count = try outbox.putAwayUnapplied()
-            return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("put away: \(count)")
+            return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("dismissed: \(count)")
         }
         let (waiting, unapplied) = (try outbox.waiting(of: try context.family(of: session)), try outbox.unapplied())
         if context.asJSON {

@@ -95,8 +95,8 @@ enum DeviceSync {
         } else {
             if isatty(STDERR_FILENO) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
             let counts = try cache.counts()
-            print("synced: \(summary.rows) rows came, \(counts.feedRows) are held")
-            if summary.uploaded > 0 { print("handed in: \(summary.uploaded)") }
+            print("synced: \(counted(summary.rows, "row")) downloaded, \(counts.feedRows) on this device")
+            if summary.uploaded > 0 { print("uploaded: \(summary.uploaded)") }
             if summary.wasConsentWithdrawn { print(withdrawn) }
             alerts.forEach { print($0) }
         }
@@ -110,13 +110,13 @@ enum DeviceSync {
         }
         let time = MachineClock.moment().spokenTime
         if summary.wasConsentWithdrawn { print("\(time)  \(withdrawn)") }
-        if summary.uploaded > 0 { print("\(time)  handed in \(summary.uploaded)") }
+        if summary.uploaded > 0 { print("\(time)  uploaded \(summary.uploaded)") }
         for result in summary.unapplied { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }
         for nag in summary.nags {
             print("\(time)  \(nag.status.padded(to: 10)) \(nag.id.ending)  \(nag.description ?? nag.category)")
         }
         if summary.rows > summary.nags.count {
-            print("\(time)  \(summary.rows - summary.nags.count) events")
+            print("\(time)  \(counted(summary.rows - summary.nags.count, "event"))")
         }
         for alert in alerts { print("\(time)  \(alert)") }
         flush()

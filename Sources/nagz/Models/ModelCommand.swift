@@ -5,35 +5,6 @@ import Reactor
 
 /// `nagz models` and `nagz device model`: files of language models for a runtime on this machine.
 enum ModelCommand {
-    static let usage = """
-        nagz models — downloads files of language models, for a runtime on this machine
-
-        usage: nagz models list
-               nagz models download ID [--dry-run] [--ca FILE]
-               nagz models status [ID]
-               nagz models delete ID [--yes] [--dry-run]
-
-        Which files there are says a catalogue of your own; none comes with the program:
-          {"models": [{"id": "small", "variant": "lite", "url": "https://…", "bytes": 120000000, "sha256": "…",
-                       "context": 2048, "licence": "…"}]}
-        A standard model is larger than every lite one. URLs are https, or http on 127.0.0.1; a redirect is not followed.
-
-          --catalogue FILE  the catalogue; models.json in the folder
-          --folder FOLDER   where the files are kept; XDG_DATA_HOME/nagz/models, or ~/.local/share/nagz/models
-          --ca FILE         certificates that are trusted; else the system's
-          --dry-run         says what would be done
-          --yes             deletes without asking
-          --json            prints JSON
-
-        An interrupted download goes on where it was. The path of a complete file is in status; to run it, for example:
-          llama-server -m FILE --host 127.0.0.1 --port 8081
-
-        exit codes: 0 done, 64 wrong usage, 65 not confirmed by you, 66 not in the catalogue, or not downloaded (E-MODEL-001),
-                    69 the server refuses, 74 no room (E-MODEL-003) or file unreadable,
-                    75 interrupted, or another download is under way: try again,
-                    76 the bytes are not the catalogue's (E-MODEL-002), 78 the catalogue is wrong
-        """
-
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
         let asJSON = arguments.flag("--json")
@@ -61,7 +32,8 @@ enum ModelCommand {
             case "delete":
                 let (isDry, isSure) = (arguments.flag("--dry-run"), arguments.flag("--yes"))
                 try shelf.delete(try model(&arguments, path), isDry: isDry, isSure: isSure)
-            default: throw Stop(.usage, "which of list, download, status and delete? See nagz models --help")
+            case nil: throw Commands.missing("models")
+            case let command?: throw Commands.unknown(["models", command])
             }
         } catch let error as ModelStoreError {
             throw Stop(error)

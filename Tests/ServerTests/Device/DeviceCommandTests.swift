@@ -89,9 +89,9 @@ struct DeviceCommandTests {
                 let worded = ["excuse", name, "I forgot, otter", "--with-words", "--offline"]
                 #expect(try await run(worded, home: folder).code == 0)
                 #expect(try await run(["complete", name, "--offline"], home: folder).output.hasPrefix("done here"))
-                #expect(try await run(["logout"], home: folder).code == 65, "not everything was handed in")
+                #expect(try await run(["logout"], home: folder).code == 65, "not everything was uploaded")
                 #expect(try await run(["outbox"], home: folder).output.split(separator: "\n").count == 3)
-                #expect(try await run(["sync"], home: folder).output.contains("handed in: 3"))
+                #expect(try await run(["sync"], home: folder).output.contains("uploaded: 3"))
                 let excuses = try await server.rows("SELECT text, summary, category FROM excuses ORDER BY category")
                 #expect(excuses.map { $0["category"] } == ["forgot", "time_conflict"])
                 #expect(
@@ -231,7 +231,7 @@ struct DeviceCommandTests {
                 #expect(offline.code == 69 && offline.complaint.split(separator: "\n").count == 1)
                 #expect(try await run(["tone", name], home: folder).code == 0)
                 let done = try await run(["complete", name], home: folder)
-                #expect(done.code == 0 && done.output.contains("the next sync hands it in"))
+                #expect(done.code == 0 && done.output.contains("the next sync uploads it"))
                 try file.save(session)
 
                 let cache = folder + "/cache.db"
@@ -239,14 +239,14 @@ struct DeviceCommandTests {
                 for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: cache + suffix) }
                 let rebuilt = try await run(["sync"], home: folder)
                 #expect(rebuilt.code == 0 && rebuilt.complaint.contains("damaged"))
-                #expect(rebuilt.output.contains("handed in: 1"), "the outbox is a file of its own")
+                #expect(rebuilt.output.contains("uploaded: 1"), "the outbox is a file of its own")
 
                 try SQLiteDatabase(path: cache).run(script: "PRAGMA user_version = 99")
                 #expect(try await run(["sync"], home: folder).code == 78)
                 for usage in [["fly"], ["sync", "--mode", "x"], ["complete"], ["tone"], ["login", "--email"]] {
                     #expect(try await run(usage, home: folder).code == 64 || usage == ["tone"], "\(usage)")
                 }
-                #expect(try await run(["--help"], home: folder).output.contains("exit codes"))
+                #expect(try await run(["--help"], home: folder).output.contains("EXIT CODES"))
             }
         }
     }

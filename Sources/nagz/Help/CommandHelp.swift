@@ -1,0 +1,118 @@
+/// The help of one command, from which `--help`, `nagz help`, completions and the manual page are made.
+struct CommandHelp: Sendable {
+    /// An option or argument, as it is written, and its meaning.
+    struct Term: Sendable {
+        let name: String
+        let text: String
+
+        init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
+
+        /// An option of the configuration, with its default and its environment variable.
+        init(_ option: any AnyOption, _ value: String, _ text: String) {
+            let notes = [option.variable.map { "else \($0)" }, option.standard.map { "default \($0)" }].compactMap(
+                \.self)
+            self.init("\(option.flag) \(value)", notes.isEmpty ? text : "\(text) (\(notes.joined(separator: "; ")))")
+        }
+    }
+
+    struct Section: Sendable {
+        let title: String
+        let terms: [Term]
+    }
+
+    struct Example: Sendable {
+        let purpose: String
+        let command: String
+    }
+
+    /// The words behind `nagz`, such as `audit verify`.
+    let name: String
+    /// The purpose of the command, which continues its name.
+    let summary: String
+    /// The forms of its line, without `nagz` and the name.
+    let forms: [String]
+    /// Paragraphs, whose lines are kept.
+    let details: String
+    let sections: [Section]
+    let exitCodes: [Term]
+    let examples: [Example]
+    let seeAlso: [String]
+
+    /// - Parameters:
+    ///   - options: those of the first section.
+    ///   - sections: further ones, each under its title.
+    init(
+        _ name: String, _ summary: String, forms: [String] = [""], details: String = "", options: [Term] = [],
+        sections: [Section] = [], exitCodes: [Term] = [], examples: [(String, String)] = [], seeAlso: [String] = []
+    ) {
+        (self.name, self.summary, self.forms, self.details) = (name, summary, forms, details)
+        self.sections = (options.isEmpty ? [] : [Section(title: "Options", terms: options)]) + sections
+        self.exitCodes = exitCodes
+        self.examples = examples.map { Example(purpose: $0.0, command: $0.1) }
+        self.seeAlso = seeAlso
+    }
+
+    /// The first line of the text.
+    var heading: String { "nagz \(name) — \(summary)" }
+
+    /// Every option that it names.
+    var options: [String] {
+        var seen: Set<String> = []
+        let names = sections.flatMap(\.terms).map(\.name) + forms
+        return (names.joined(separator: " ").matches(of: /--[a-z][a-z-]*/).map { String($0.output) } + ["--help"])
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// The words that its forms begin with, such as the names of shells.
+    var arguments: [String] {
+        forms.compactMap { $0.prefixMatch(of: /[a-z][a-z-]*/).map { String($0.output) } }
+    }
+
+    /// The text as it is printed.
+    /// - Parameter commands: those of a group, which are listed.
+    func text(commands: [CommandHelp] = []) -> String {
+        var parts = [
+            heading, block("Usage", forms.map { ["nagz", name, $0].filter { !$0.isEmpty }.joined(separator: " ") }),
+        ]
+        if !details.isEmpty { parts.append(details) }
+        if !commands.isEmpty {
+            let names = commands.map { Term(String($0.name.dropFirst(name.count + 1)), $0.summary) }
+            parts.append(block("Commands", Self.table(names)))
+        }
+        for section in sections { parts.append(block(section.title, Self.table(section.terms))) }
+        if !exitCodes.isEmpty { parts.append(block("Exit codes", Self.table(exitCodes))) }
+        if !examples.isEmpty {
+            parts.append(block("Examples", examples.flatMap { ["# \($0.purpose)", "$ \($0.command)"] }))
+        }
+        let further = commands.isEmpty ? [] : ["nagz \(name) COMMAND --help"]
+        let related = further + seeAlso.map { $0.hasPrefix("http") || $0.contains(".md") ? $0 : "nagz \($0)" }
+        if !related.isEmpty { parts.append(block("See also", [related.joined(separator: ", ")])) }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private func block(_ title: String, _ lines: [String]) -> String {
+        ([title.uppercased()] + lines.map { "  \($0)" }).joined(separator: "\n")
+    }
+
+    /// Two columns; a text that is too long goes on below itself.
+    static func table(_ terms: [Term]) -> [String] {
+        let column = min(28, (terms.map(\.name.count).max() ?? 0) + 2)
+        return terms.flatMap { term -> [String] in
+            let lines = wrapped(term.text, to: 98 - column)
+            guard term.name.count + 2 <= column, let first = lines.first else {
+                return [term.name] + lines.map { "".padded(to: column) + $0 }
+            }
+            return [term.name.padded(to: column) + first] + lines.dropFirst().map { "".padded(to: column) + $0 }
+        }
+    }
+
+    private static func wrapped(_ text: String, to width: Int) -> [String] {
+        text.split(separator: " ").reduce(into: []) { lines, word in
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Contract
+
+/// All commands, in the order in which they are listed.
+enum Commands {
+    /// The commands of the first level, in groups.
+    static let groups: [(title: String, commands: [CommandHelp])] = [
+        ("Server", [ServerHelp.serve, ServerHelp.migrate, ServerHelp.doctor, ServerHelp.config, ServerHelp.seed]),
+        ("Administration", [AdminHelp.admin, AuditHelp.audit, ServerHelp.restoreCheck]),
+        ("Device", [DeviceHelp.device, ModelHelp.models]),
+        ("Reference", [OwnHelp.routes, OwnHelp.help, OwnHelp.completion, OwnHelp.manual, OwnHelp.version]),
+    ]
+
+    static let all =
+        groups.flatMap(\.commands) + ServerHelp.commands + AdminHelp.commands + AuditHelp.commands + DeviceHelp.commands
+        + ModelHelp.commands
+
+    /// Each command of the first level with those below it.
+    static var inOrder: [CommandHelp] {
+        verbs.flatMap { verb in all.filter { $0.name == verb || $0.name.hasPrefix("\(verb) ") } }
+    }
+
+    /// The names of the first level.
+    static let verbs = groups.flatMap(\.commands).map(\.name)
+
+    /// The commands below one, such as `audit verify` below `audit`.
+    static func commands(of name: String) -> [CommandHelp] {
+        let depth = name.split(separator: " ").count + 1
+        return all.filter { $0.name.hasPrefix(name + " ") && $0.name.split(separator: " ").count == depth }
+    }
+
+    /// The command that the words begin with; nil if the first word is none. Options and values between the words are
+    /// passed over.
+    static func help(of words: [String]) -> CommandHelp? {
+        guard var found = all.first(where: { $0.name == words.first }) else { return nil }
+        for word in words.dropFirst() {
+            if let next = all.first(where: { $0.name == "\(found.name) \(word)" }) { found = next }
+        }
+        return found
+    }
+
+    static func text(of help: CommandHelp) -> String { help.text(commands: commands(of: help.name)) }
+
+    /// The text of `nagz help`.
+    static var overview: String {
+        let lists = groups.map { group in
+            let terms = group.commands.map { CommandHelp.Term($0.name, $0.summary) }
+            let width = (verbs.map(\.count).max() ?? 0) + 2
+            let lines = terms.map { "  \($0.name.padded(to: width))\($0.text)" }
+            return "\(group.title.uppercased())\n\(lines.joined(separator: "\n"))"
+        }
+        return """
+            nagz — a backend for family task coordination
+
+            USAGE
+              nagz COMMAND [OPTION …]
+              nagz help COMMAND
+
+            \(lists.joined(separator: "\n\n"))
+
+            DATABASE
+              Commands that need the database take --database-url URL, a libpq connection string. Without it serve
+              reads DATABASE_URL, the server's login; the others read NAGZ_OWNER_DATABASE_URL, the login of the schema's
+              owner, or else DATABASE_URL. --config FILE names a file of options: nagz help config.
+
+            EXAMPLES
+              # Check the configuration, then run the server
+              $ nagz doctor && nagz serve
+              # Sign in as a family member, and list their nags
+              $ nagz device login --server https://nagz.example.org --email ada@example.org
+              $ nagz device sync && nagz device nags
+
+            EXIT CODES
+              0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration; audit, device and models
+              have more.
+
+            SEE ALSO
+              nagz manual prints all help texts as a manual page.
+            """
+    }
+
+    // MARK: Mistakes
+
+    /// The end of a message about an unknown command: what was probably meant, and where to look.
+    static func unknown(_ words: [String]) -> Stop {
+        let parent = words.dropLast().joined(separator: " ")
+        let names = parent.isEmpty ? verbs : commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
+        let hint = KnownNames.nearest(to: words.last ?? "", of: Set(names)).map { " Did you mean \($0)?" } ?? ""
+        let place = ["nagz", parent, "--help"].filter { !$0.isEmpty }.joined(separator: " ")
+        return Stop(.usage, "unknown command “\(words.joined(separator: " "))”.\(hint) See \(place)")
+    }
+
+    /// Refuses a group without a command.
+    static func missing(_ parent: String) -> Stop {
+        let names = commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
+        return Stop(
+            .usage, "which command? nagz \(parent) has \(names.joined(separator: ", ")); see nagz \(parent) --help")
+    }
+
+    /// Refuses an argument that was not understood.
+    static func unknownArgument(_ word: String, of words: [String]) -> Stop {
+        guard let help = help(of: words) else { return Stop(.usage, "unknown argument “\(word)”; see nagz --help") }
+        var options = Set(help.options)
+        if let verb = words.first { options.formUnion(Options.all.filter { $0.isTaken(by: verb) }.map(\.flag)) }
+        let hint = word.hasPrefix("-") ? KnownNames.nearest(to: word, of: options).map { " Did you mean \($0)?" } : nil
+        return Stop(.usage, "unknown argument “\(word)”.\(hint ?? "") See nagz \(help.name) --help")
+    }
+}

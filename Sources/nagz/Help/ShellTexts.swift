@@ -1,0 +1,72 @@
+import Contract
+
+/// `nagz completion`: a script that completes commands and options in a shell.
+enum Completion {
+    static func run(_ arguments: Arguments) throws {
+        var arguments = arguments
+        let shell = arguments.next()
+        try arguments.finish()
+        switch shell {
+        case "bash": print(ownText: bash)
+        case "zsh": print(ownText: "autoload -U +X bashcompinit && bashcompinit\n\(bash)")
+        default: throw Stop(.usage, "completion takes bash or zsh")
+        }
+    }
+
+    /// A file name is completed where neither a command nor an option is.
+    private static var bash: String {
+        // The longest command that the line begins with decides.
+        let commands = Commands.all.sorted { $0.name.count > $1.name.count }
+        let cases = commands.map { "        '\($0.name) '*) words='\(words(of: $0).joined(separator: " "))' ;;" }
+        return """
+            _nagz() {
+                local words='\(Commands.verbs.joined(separator: " ")) --help --version' word=${COMP_WORDS[COMP_CWORD]}
+                local line="${COMP_WORDS[*]:1:COMP_CWORD-1} "
+                case "$line" in
+            \(cases.joined(separator: "\n"))
+                ?*' ') words='' ;;
+                esac
+                COMPREPLY=($(compgen -W "$words" -- "$word"))
+            }
+            complete -o default -F _nagz nagz
+            """
+    }
+
+    /// The words that may follow the command: names of commands below it, then options.
+    private static func words(of help: CommandHelp) -> [String] {
+        let further = Commands.commands(of: help.name).map { String($0.name.dropFirst(help.name.count + 1)) }
+        let names = help.name == "help" ? Commands.verbs : further
+        let verb = help.name.prefix { $0 != " " }
+        let takesAll = verb == "config" || Options.checkingVerbs.contains(String(verb))
+        let inherited = takesAll ? ServerHelp.serve.options : []
+        var seen: Set<String> = []
+        return (names + help.arguments + help.options + inherited).filter { seen.insert($0).inserted }
+    }
+}
+
+/// `nagz manual`: the manual page.
+enum Manual {
+    static func run(_ arguments: Arguments) throws {
+        try arguments.finish()
+        let name = escaped(firstLine(of: Commands.overview)).replacing(" — ", with: " \\- ")
+        print(ownText: ".TH NAGZ 1 \"\" \"nagz \(NagzVersion.current)\"\n.SH NAME\n\(name)")
+        print(ownText: ".SH SYNOPSIS\n\(verbatim(rest(of: Commands.overview)))")
+        for help in Commands.inOrder {
+            let (title, text) = ("NAGZ \(help.name.uppercased())", Commands.text(of: help))
+            print(ownText: ".SH \(title)\n\(escaped(firstLine(of: text)))\n\(verbatim(rest(of: text)))")
+        }
+    }
+
+    private static func firstLine(of text: String) -> String { String(text.prefix { $0 != "\n" }) }
+    private static func rest(of text: String) -> String { String(text.drop { $0 != "\n" }.drop { $0 == "\n" }) }
+
+    /// Lines that keep their breaks and spaces.
+    private static func verbatim(_ text: String) -> String { ".PP\n.nf\n\(escaped(text))\n.fi" }
+
+    /// Hyphens that can be copied, and no line that is a command of the formatter.
+    private static func escaped(_ text: String) -> String {
+        let lines = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { $0.hasPrefix(".") || $0.hasPrefix("'") ? "\\&\($0)" : "\($0)" }.joined(separator: "\n")
+    }
+}
