@@ -1,4 +1,5 @@
 import Contract
+import Foundation
 import JSON
 import OpenAPICheck
 import Testing
@@ -103,8 +104,8 @@ struct DocumentTextTests {
     private static func isFragment(_ sentence: String) -> Bool {
         let (first, words) = (sentence.prefix { $0.isLetter }, sentence.split(separator: " ").count)
         let dangling: Set = [
-            "Of", "Those", "As", "What", "How", "Who", "Whom", "Whose", "Which", "When", "Where", "Why", "That", "By",
-            "Done", "Made", "Newest", "Oldest",
+            "Of", "Those", "As", "What", "How", "Who", "Whom", "Whose", "Which", "Why", "That", "By", "Done", "Made",
+            "Newest", "Oldest",
         ]
         return dangling.contains(String(first)) || (first == "For" && words < 12) || words < 2
     }

@@ -65,7 +65,7 @@ public struct PageRequest: Hashable, Sendable {
     public static let largestLimit = 200
     public static let largestOffset = 2_147_483_647
 
-    /// Clamps both values.
+    /// Clamps both values; a response has those that were used.
     public init(limit: Int = largestLimit, offset: Int = 0) {
         self.limit = min(max(limit, 1), Self.largestLimit)
         self.offset = min(max(offset, 0), Self.largestOffset)
@@ -74,12 +74,9 @@ public struct PageRequest: Hashable, Sendable {
 
 extension PageRequest: WireParameters {
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
-        let limit = try parameters.limit(default: Self.largestLimit)
-        let offset = try parameters.optionalInteger("offset") ?? 0
-        guard (0...Self.largestOffset).contains(offset) else {
-            throw InvalidInput("must be 0 to \(Self.largestOffset)", field: "offset")
-        }
-        self.init(limit: limit, offset: offset)
+        self.init(
+            limit: try parameters.limit(default: Self.largestLimit),
+            offset: try parameters.optionalInteger("offset") ?? 0)
     }
 
     public func write(to parameters: inout ParameterWriter) {

@@ -1,3 +1,7 @@
+import Contract
+import Domain
+import JSON
+
 /// A mail about an account's sign-in. All words of mails are here.
 enum AccountMail {
     case passwordReset(code: String)
@@ -57,6 +61,24 @@ enum AccountMail {
 
             If it was not you, tell whoever runs the server at once.
             """
+        }
+    }
+}
+
+extension AccountMail {
+    /// The mail as a webhook gets it.
+    /// - Parameter link: the base of links; nil leaves them out.
+    func webhookBody(_ id: DeliveryID, from sender: String, to address: String, link: String?) -> [UInt8] {
+        JSONWriter.document { json in
+            json.object { json in
+                json.field("delivery_id", id)
+                json.field("channel", "mail")
+                json.field("event", name)
+                json.field("from", sender)
+                json.field("to", address)
+                json.field("subject", subject)
+                json.field("text", text(link))
+            }
         }
     }
 }

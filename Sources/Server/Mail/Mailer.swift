@@ -77,7 +77,8 @@ final class Mailer {
                 let reply = try await client.send(message(mail, to: address, id), to: relay)
                 return reply == 250 ? nil : Fault(reason: "reply \(reply)", mayPass: reply < 500)
             case .webhook(let webhook):
-                let request = webhook.request(id, body(mail, to: address, id), at: clock.now())
+                let body = mail.webhookBody(id, from: options.from, to: address, link: options.publicURL)
+                let request = webhook.request(id, body, at: clock.now())
                 switch WebhookProvider.outcome(try await client.send(request)) {
                 case .acknowledged: return nil
                 case .retry(let reason, _): return Fault(reason: reason, mayPass: true)
@@ -101,20 +102,6 @@ final class Mailer {
                 ("MIME-Version", "1.0"), ("Content-Type", "text/plain; charset=utf-8"),
                 ("Auto-Submitted", "auto-generated"),
             ], text: mail.text(options.publicURL))
-    }
-
-    private func body(_ mail: AccountMail, to address: String, _ id: DeliveryID) -> [UInt8] {
-        JSONWriter.document { json in
-            json.object { json in
-                json.field("delivery_id", id)
-                json.field("channel", "mail")
-                json.field("event", mail.name)
-                json.field("from", options.from)
-                json.field("to", address)
-                json.field("subject", mail.subject)
-                json.field("text", mail.text(options.publicURL))
-            }
-        }
     }
 
     /// RFC 5322, section 3.3.

@@ -42,7 +42,7 @@ public struct OpenAPIDocument: Sendable {
     }
 
     /// The descriptions inside of component schemas, by their place: of properties and of what these consist of. It is
-    /// empty for a property without one.
+    /// empty for a property without one; one that is a component has that one's.
     public var propertyDescriptions: [String: String] {
         var descriptions: [String: String] = [:]
         for schema in root["components"]?["schemas"]?.objectValue?.members ?? [] {
@@ -53,11 +53,11 @@ public struct OpenAPIDocument: Sendable {
     }
 
     private static func describe(_ schema: JSONValue, at place: String, into descriptions: inout [String: String]) {
-        descriptions[place] = schema["description"]?.stringValue
+        if let text = schema["description"]?.stringValue { descriptions[place] = text }
         for property in schema["properties"]?.objectValue?.members ?? [] {
             let place = "\(place).\(property.key)"
             describe(property.value, at: place, into: &descriptions)
-            descriptions[place] = descriptions[place] ?? ""
+            if property.value["$ref"] == nil { descriptions[place] = descriptions[place] ?? "" }
         }
         for key in ["anyOf", "oneOf", "allOf"] {
             for part in schema[key]?.arrayValue ?? [] { describe(part, at: place, into: &descriptions) }
@@ -76,6 +76,14 @@ public struct OpenAPIDocument: Sendable {
     private var described: [JSONValue] {
         (root["paths"]?.objectValue?.members ?? []).flatMap { $0.value.objectValue?.members.map(\.value) ?? [] }
     }
+
+    /// The schema of the JSON body that the server sends to a webhook.
+    public func webhookSchema(_ name: String) -> JSONValue? {
+        root["webhooks"]?[name]?["post"]?["requestBody"]?["content"]?["application/json"]?["schema"]
+    }
+
+    /// The description of the whole API.
+    public var introduction: String { root["info"]?["description"]?.stringValue ?? "" }
 
     /// The names of the schemas under `components`.
     public var schemaNames: [String] {
