@@ -56,12 +56,20 @@ function parts(schema) {
 /** The names of a value's fields. */
 export const fieldNames = (schema) => schema ? parts(schema).flatMap(({whole}) => Object.keys(whole.properties)) : [];
 
+/** The text of a named schema that says what each of its values means; undefined for others. */
+function meanings(schema) {
+    const whole = resolved(schema);
+    const named = given(whole).length === 1 ? given(whole)[0] : whole;
+    return named.enum && named.description?.includes("`") ? named.description : undefined;
+}
+
 /** A field with its type, meaning and limits; the fields below it are shown when it is opened. */
 export function field(name, schema, isNeeded, text) {
     const whole = resolved(schema);
     const below = parts(schema);
+    const [meaning, listed] = [text ?? schema.description ?? whole.description, meanings(schema)];
     const item = h("li", {}, h("strong", {}, name), " ", h("span", {class: "muted fine"}, typeOf(schema)), " ",
-        isNeeded && h("span", {class: "needed"}, "required"), prose(text ?? schema.description ?? whole.description),
+        isNeeded && h("span", {class: "needed"}, "required"), prose(meaning), listed && listed !== meaning && prose(listed),
         h("p", {class: "fine muted"}, limits(whole)));
     if (below.length) {
         const more = h("details", {ontoggle: () => { if (more.open && more.children.length === 1) more.append(fields(schema)); }},
