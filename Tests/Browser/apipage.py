@@ -1,5 +1,7 @@
 """The front page, and the page about the API: read, searched and used for a first call by keyboard, on a large screen and on a phone."""
 import json
+import pathlib
+import re
 
 from constraints import AT, button, tab_to
 from measures import CONTRAST, CUT_OFF, unnamed
@@ -135,6 +137,74 @@ def api_page_on_a_phone(walk):
     b.js("document.querySelector('.index a:has(.method)').click()")
     b.wait(f"document.querySelector('.index').offsetHeight === 0 && {top} > 0 && {top} < innerHeight / 3", "the operation")
     b.look()
+
+
+@step
+def sample_client(walk):
+    """The client of openapi/samples, in a browser: it refreshes, pages, repeats a write once, syncs, listens until its session ends, and
+    takes only the server's webhooks for its own."""
+    b = walk.browser
+    b.open(walk.base + "/docs")
+    client = (pathlib.Path(__file__).parents[2] / "openapi/samples/client.js").read_text()
+    result = b.js("(async () => {" + re.sub(r"(?m)^export ", "", client) + """
+        const check = (isTrue, what) => { if (!isTrue) throw new Error(what); };
+        const client = new Client(location.origin);
+        const [email, password] = [`sam.${crypto.randomUUID().slice(0, 12)}@example.com`, "a long passphrase"];
+        client.session = await client.send("POST", "/auth/signup", {email, password, display_name: "Sam"});
+        const family = (await client.send("POST", "/families", {name: "The Samples"})).family_id;
+        await client.send("POST", "/consents", {family_id: family, consent_type: "child_account_creation"});
+        const child = (await client.send("POST", `/families/${family}/members/create`, {display_name: "Kim", role: "child"})).user_id;
+        const nag = (description) => ({family_id: family, recipient_id: child, category: "chores", done_definition: "ack_only", description,
+            due_at: new Date(Date.now() + 4 * 3_600_000).toISOString()});
+        await client.logIn(email, password);
+        const first = client.session.refresh_token;
+        client.session.access_token = "expired";
+        check((await client.send("GET", "/me")).email === email && client.session.refresh_token !== first, "refresh");
+
+        const fetched = window.fetch;
+        let lost = 0;
+        window.fetch = async (address, options) => {
+            const response = await fetched(address, options);
+            if (options.headers["Idempotency-Key"] && lost === 0) { lost += 1; throw new TypeError("lost"); }
+            return response;
+        };
+        const made = [];
+        for (const words of ["One", "Two", "Three"]) made.push((await client.write("POST", "/nags", nag(words))).id);
+        window.fetch = fetched;
+        const listed = [];
+        for await (const {id} of client.pages(`/nags?family_id=${family}`, 2)) listed.push(id);
+        check(lost === 1 && listed.sort().join() === made.sort().join(), `pages: ${listed}, ${made}`);
+
+        const synced = [];
+        const cursor = await client.sync(family, "start", ({nags}) => synced.push(...nags.map(({id}) => id)));
+        check(synced.sort().join() === made.join(), `sync: ${synced}`);
+        const newest = await client.write("POST", "/nags", nag("Four"));
+        synced.length = 0;
+        await client.sync(family, cursor, ({nags}) => synced.push(...nags.map(({id}) => id)));
+        check(synced.join() === newest.id, `sync goes on: ${synced}`);
+
+        const events = [];
+        const closed = client.listen(family, (event) => {
+            events.push(event.event);
+            if (event.event === "nag_created") client.send("POST", "/auth/logout", {refresh_token: client.session.refresh_token});
+        });
+        const calls = setInterval(() => client.write("POST", "/nags", nag(`At ${performance.now()}`)).catch(() => {}), 1000);
+        const code = await closed;
+        clearInterval(calls);
+        check(code === 4001 && events.includes("nag_created"), `socket: ${code}, ${events}`);
+
+        const secret = "the operator's webhook secret here", body = '{"channel": "push"}', now = Math.floor(Date.now() / 1000);
+        const encoder = new TextEncoder();
+        const key = await crypto.subtle.importKey("raw", encoder.encode(secret), {name: "HMAC", hash: "SHA-256"}, false, ["sign"]);
+        const digits = [...new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(`${now}.${body}`)))]
+            .map((byte) => byte.toString(16).padStart(2, "0")).join("");
+        const headers = {"nagz-timestamp": `${now}`, "nagz-signature": `v1=${digits}`};
+        check(await isSigned(secret, headers, body), "its webhook");
+        check(!await isSigned(secret, headers, body + " ") && !await isSigned("another", headers, body), "another webhook");
+        check(!await isSigned(secret, headers, body, (now + 301) * 1000), "an old webhook");
+        return "ok";
+    })().catch((error) => `${error.message}\n${error.stack}`)""")
+    assert result == "ok", result
 
 
 @step
