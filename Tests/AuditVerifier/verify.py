@@ -210,7 +210,7 @@ class Verifier:
         self.keys, self.witness_notes = keys, witnesses
         self.header, self.chains, self.tree = None, {}, Tree()
         self.nodes, self.levels = {}, [[] for _ in range(8)]
-        self.newest, self.untrusted, self.ended, self.entries = None, False, False, 0
+        self.newest, self.untrusted, self.ended, self.entries, self.unsigned = None, False, False, 0, 0
         self.with_clocks = False
         self.witnessed, self.shown, self.proven = {}, set(), set()
 
@@ -274,6 +274,7 @@ class Verifier:
             chain.missing.setdefault(entry["subject"] or entry["actor"], (number, entry["payload"]))
         if entry["position"] is None:
             chain.pending = True
+            self.unsigned += 1
             if self.made - entry["at_us"] / 1e6 > EXPOSURE:
                 raise Tampered(f"{place}: the entry never came into the log")
         else:
@@ -398,6 +399,8 @@ class Verifier:
         family = self.of_one
         if family and self.chains.get(family, Chain()).placed and family not in self.proven:
             raise Incomplete("the family's newest entry is not proven to be in the log")
+        if self.entries and self.entries == self.unsigned:
+            raise Incomplete("no signature covers the entries yet")
         if self.made - self.newest.time > SILENCE:
             raise Incomplete("the newest checkpoint is too old")
 
@@ -438,7 +441,8 @@ def main():
     except (Incomplete, ValueError, KeyError) as reason:
         print(f"INCOMPLETE: {reason}")
         return 2
-    print(f"SOUND: {verifier.entries} entries")
+    signed = verifier.entries - verifier.unsigned
+    print(f"SOUND: {signed} {'entry' if signed == 1 else 'entries'}")
     return 0
 
 

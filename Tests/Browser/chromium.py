@@ -1,5 +1,7 @@
 """Debian's Chromium over the DevTools protocol, with nothing but the standard library."""
 import base64
+import contextlib
+import copy
 import json
 import os
 import pathlib
@@ -79,14 +81,31 @@ class Browser:
             if time.monotonic() > deadline or self.process.poll() is not None:
                 raise RuntimeError("Chromium did not start")
             time.sleep(0.05)
-        port = place.read_text().splitlines()[0]
+        self.port, self.problems = place.read_text().splitlines()[0], []
+        self.attach(lambda page: page["type"] == "page")
+        self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
+
+    def attach(self, condition):
+        """Takes over the page that meets the condition."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        page = next(one for one in json.load(opener.open(f"http://127.0.0.1:{port}/json")) if one["type"] == "page")
-        self.socket, self.last, self.problems = WebSocket(page["webSocketDebuggerUrl"]), 0, []
+        page = next(one for one in json.load(opener.open(f"http://127.0.0.1:{self.port}/json")) if condition(one))
+        self.socket, self.last = WebSocket(page["webSocketDebuggerUrl"]), 0
         self.transferred, self.paused, self.tolerated = 0, [], []
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.command(f"{domain}.enable")
-        self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
+
+    @contextlib.contextmanager
+    def another_tab(self, url, tolerated=()):
+        """Another tab of the same browser, closed with the block."""
+        identifier = self.command("Target.createTarget", url="about:blank")["targetId"]
+        tab = copy.copy(self)
+        tab.attach(lambda page: page["id"] == identifier)
+        tab.tolerated = [*tolerated]
+        tab.open(url)
+        try:
+            yield tab
+        finally:
+            self.command("Target.closeTarget", targetId=identifier)
 
     def command(self, method, **parameters):
         self.last += 1
@@ -165,6 +184,10 @@ class Browser:
         except RuntimeError:
             pass
 
+    def fail(self, request):
+        """Ends the request as one that no server answered."""
+        self.command("Fetch.failRequest", requestId=request["requestId"], errorReason="ConnectionRefused")
+
     def let_all_go(self):
         """Ends holding; whatever is held goes on."""
         for request in self.paused:
@@ -190,7 +213,7 @@ class Browser:
 
     def key(self, key, code=None, shift=False, alt=False):
         text = key if len(key) == 1 else "\r" if key == "Enter" else None
-        number = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
+        number = {"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
         down = {"type": "keyDown", "modifiers": (8 if shift else 0) | (1 if alt else 0), "key": key, "code": code or key, "windowsVirtualKeyCode": number}
         if text:
             down["text"] = text

@@ -1,4 +1,4 @@
-"""What is measured of how a page looks: contrast, names of controls, and what is cut off."""
+"""What is measured of how a page looks: contrast, names and sizes of controls, and what is cut off."""
 
 # The contrast of every piece of text with what lies under it, in computed colours; and of what must be told apart.
 CONTRAST = """(() => {
@@ -58,9 +58,17 @@ CUT_OFF = """[...document.querySelectorAll('main *, header *, dialog[open] *')].
     .map((one) => `${one.tagName} ${one.className}`).slice(0, 9)"""
 
 
+# What is pressed and is less than 24 pixels wide or high: not links within sentences, and not bars of the chart, whose table has buttons.
+TARGETS = """[...document.querySelectorAll('a[href], button, input, select, textarea, summary')].filter((one) => {
+    if (!one.checkVisibility() || one.closest('.skip, .searchbox, svg') || getComputedStyle(one).display === 'inline' && one.closest('p, li, small')) return false;
+    const {width, height} = one.getBoundingClientRect(); return width < 23.5 || height < 23.5 })
+    .map((one) => { const {width, height} = one.getBoundingClientRect(); return `${one.tagName} ${one.className} “${one.textContent.slice(0, 20)}” ${width.toFixed(1)} × ${height.toFixed(1)}` }).slice(0, 9)"""
+
+
 def check_look(browser):
     """That nothing is wider than the page or cut off, texts have their contrast, and controls have names, once transitions have ended."""
     browser.js("new Promise((done) => setTimeout(done, 400))")
     assert browser.js("document.documentElement.scrollWidth <= innerWidth") and not browser.js(CUT_OFF), browser.js(CUT_OFF)
     assert not browser.js(CONTRAST), browser.js(CONTRAST)
     assert not unnamed(browser), unnamed(browser)
+    assert not browser.js(TARGETS), browser.js(TARGETS)

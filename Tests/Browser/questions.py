@@ -29,7 +29,7 @@ def one_question(walk):
     b.click(".execution footer [data-part=open]")
     b.wait(f"location.hash.includes('trace={trace}') && {PAGE}.querySelectorAll('.execution').length === 1", "the page of the question")
     text = b.js(f"{PAGE}.textContent")
-    for wanted in ("AUTO_CLOUD", "Auto mode: the rules were asked for", "Claimed by the client", "the server", "Fallback confirmed", "Constraint confirmed",
+    for wanted in ("AUTO_CLOUD", "The rules were asked for", "Claimed by the client", "the server", "Fallback confirmed", "Constraint confirmed",
                    "The rules", "Model that was asked", "none", "created", "routed", "executed", "completed", trace[:22]):
         assert wanted in text, (wanted, text)
     assert b.js("document.activeElement.matches('.one h2')"), "the focus is at the page's heading"

@@ -44,6 +44,8 @@ public struct AuditQuery: WireParameters, Hashable {
     public var q: String?
     public var from: Timestamp?
     public var to: Timestamp?
+    /// True leaves out the administrator's own reads.
+    public var withoutOwnReads: Bool?
     public var cursor: String?
     /// 1…200.
     public var limit: Int
@@ -53,7 +55,8 @@ public struct AuditQuery: WireParameters, Hashable {
     public init(
         familyID: FamilyID? = nil, actorID: UserID? = nil, subjectID: UserID? = nil, personID: UserID? = nil,
         kind: String? = nil, resourceID: ResourceID? = nil, traceID: TraceID? = nil, q: String? = nil,
-        from: Timestamp? = nil, to: Timestamp? = nil, cursor: String? = nil, limit: Int = defaultLimit
+        from: Timestamp? = nil, to: Timestamp? = nil, withoutOwnReads: Bool? = nil, cursor: String? = nil,
+        limit: Int = defaultLimit
     ) {
         self.familyID = familyID
         self.actorID = actorID
@@ -65,6 +68,7 @@ public struct AuditQuery: WireParameters, Hashable {
         self.q = q
         self.from = from
         self.to = to
+        self.withoutOwnReads = withoutOwnReads
         self.cursor = cursor
         self.limit = min(max(limit, 1), PageRequest.largestLimit)
     }
@@ -80,6 +84,7 @@ public struct AuditQuery: WireParameters, Hashable {
         q = try parameters.optionalQuery("q")
         from = try parameters.optionalQuery("from", or: "from_date", "since")
         to = try parameters.optionalQuery("to", or: "to_date", "until")
+        withoutOwnReads = try parameters.optionalQuery("without_own_reads")
         cursor = try parameters.optionalQuery("cursor")
         limit = try parameters.limit(default: Self.defaultLimit)
     }
@@ -102,6 +107,7 @@ public struct AuditQuery: WireParameters, Hashable {
         parameters.query("q", q)
         parameters.query("from", from)
         parameters.query("to", to)
+        parameters.query("without_own_reads", withoutOwnReads)
     }
 }
 

@@ -4,15 +4,15 @@ extension RoutingRule {
     /// The rule as people read it, in answers, history, export and console.
     public var text: String {
         switch self {
-        case .policyBlock: "Execution blocked by policy constraint"
-        case .policyForceLocal: "Policy constraint forced local execution"
-        case .policyForceCloud: "Policy constraint forced cloud execution"
-        case .privacyLocal: "User requested local-only execution (privacy constraint)"
-        case .privacyCloud: "User requested cloud execution"
-        case .autoLocal: "Auto mode: token count within local threshold"
-        case .autoCloud: "Auto mode: token count exceeds local threshold or local model unavailable"
-        case .localFailureFallback: "Local execution failed; fallback to cloud (user confirmed)"
-        case .networkUnavailable: "Cloud execution unavailable: no network connectivity"
+        case .policyBlock: "A constraint forbids it"
+        case .policyForceLocal: "A constraint keeps the question on the device"
+        case .policyForceCloud: "A constraint sends the question to the server"
+        case .privacyLocal: "The question is to stay on the device"
+        case .privacyCloud: "The question is to be answered at the server"
+        case .autoLocal: "The question is short enough for the device"
+        case .autoCloud: "The question is too long for the device, or the device cannot answer it"
+        case .localFailureFallback: "The device could not answer, and the person agreed to the server"
+        case .networkUnavailable: "The server would have to answer, and there is no network"
         }
     }
 }
@@ -28,14 +28,15 @@ extension RoutingRule {
         _ route: RoutingDecision.Route?, _ taskType: TaskType, _ level: PrivacyLevel, fallback: ConfirmationStatus
     ) -> String {
         switch self {
-        case .autoCloud where taskType == .heuristic: "Auto mode: the rules were asked for"
+        case .autoCloud where taskType == .heuristic: "The rules were asked for"
         case .autoCloud where taskType == .cloudModel: "A model of the person's own key was asked for"
         case .policyForceLocal where route == .cloud:
-            "Policy constraint kept the question from third parties: only the server's own records may answer it"
+            "A constraint keeps the question from other companies: only the server's own records may answer it"
         case .privacyLocal where level != .local: "The question was to be answered on the device"
-        case .localFailureFallback where fallback == .no: "Local execution failed; fallback to cloud (user declined)"
+        case .localFailureFallback where fallback == .no:
+            "The device could not answer, and the person did not agree to the server"
         case .localFailureFallback where fallback == .none:
-            "Local execution failed; fallback to cloud (not confirmed yet)"
+            "The device could not answer, and the person has not agreed to the server yet"
         default: text
         }
     }
@@ -47,10 +48,11 @@ extension RoutingFailure {
         switch self {
         case .blocked(let violation): "\(RoutingRule.policyBlock.text): \(violation.reason)"
         case .networkUnavailable: RoutingRule.networkUnavailable.text
-        case .localModelUnavailable: "The chosen mode and the question leave no place that may answer"
-        case .ownProviderMissing: "The chosen mode asks for an own provider, which has no key"
-        case .thirdPartyForbidden: "The family's policy allows no model of a third party"
-        case .nothingToWrite: "The chosen mode lets a model alone answer, and no model writes figures"
+        case .localModelUnavailable: "The AI mode and the question leave nobody who may answer"
+        case .ownProviderMissing: "The AI mode needs a key of the person's own, and there is none"
+        case .thirdPartyForbidden:
+            "The family's policy does not allow models of other companies; a guardian can allow them"
+        case .nothingToWrite: "The AI mode lets only a model answer, and no model writes figures"
         case .switchedOff: "The AI is switched off"
         }
     }

@@ -17,11 +17,12 @@ struct AttackScene: Sendable {
     /// Somebody with a copy of the log's checkpoint as it was.
     let witness: String
 
-    init(_ server: TestServer) async throws {
+    /// - Parameter rounds: how often something happens in two families before the witness's copy.
+    init(_ server: TestServer, rounds: Int = 4) async throws {
         self.server = server
         family = try await server.family()
         admin = try await server.admin()
-        for round in 0..<4 {
+        for round in 0..<rounds {
             try await server.write(
                 [.nagCreated, .nagCompleted], by: family.guardian, about: family.child, in: family.id)
             try await server.write([.nagCreated], by: family.stranger, in: family.otherFamilyID)

@@ -179,13 +179,13 @@ struct ConstraintExchangeTests {
             #expect(results[0].policy.violation == SimulatedViolation(constraintID: id, reason: "secret"))
             #expect(results[0].decision == nil)
             #expect(results[0].failure == SimulatedFailure(code: "E-POLICY-001", rule: "POLICY_BLOCK"))
-            #expect(results[0].explanation == "Execution blocked by policy constraint: secret")
+            #expect(results[0].explanation == "A constraint forbids it: secret")
             #expect(results[1].policy.evaluated == [id] && results[1].policy.applied.isEmpty)
             let decision = try #require(results[1].decision)
             #expect(decision.route == "local" && decision.rule == "PRIVACY_LOCAL" && decision.provider == "heuristic")
             #expect(decision.taskType == .heuristic && decision.model == nil && !decision.isFallbackAllowed)
             #expect(decision.confidence == 1 && decision.at == server.clock.now())
-            #expect(results[1].explanation == "User requested local-only execution (privacy constraint)")
+            #expect(results[1].explanation == "The question is to stay on the device")
             // Given constraints take the place of the saved ones.
             let given = try await simulate(
                 cases,

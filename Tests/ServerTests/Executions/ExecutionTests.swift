@@ -23,7 +23,7 @@ struct ExecutionTests {
                     && record.errorCode == nil)
             #expect(record.nagID == scene.nag && record.familyID == scene.home.id)
             #expect(record.execution.rule == .autoCloud && record.execution.provider == "heuristic")
-            #expect(record.execution.reason == "Auto mode: the rules were asked for")
+            #expect(record.execution.reason == "The rules were asked for")
             #expect(record.execution.claimedRule == nil && !record.execution.isFallbackAllowed)
             #expect(record.execution.taskType == .heuristic && record.execution.confidence == 0.7)
             #expect(!record.execution.usedFallback && record.execution.fallbackReason == "none")
@@ -199,7 +199,7 @@ struct ExecutionTests {
             #expect(tone.execution?.rule == .policyForceLocal && tone.execution?.applied == [id])
             #expect(
                 tone.execution?.reason
-                    == "Policy constraint kept the question from third parties: only the server's own records may answer it"
+                    == "A constraint keeps the question from other companies: only the server's own records may answer it"
             )
         }
     }

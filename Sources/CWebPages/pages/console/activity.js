@@ -20,7 +20,7 @@ export function showActivity(card, state) {
         for (const button of choose.children) button.setAttribute("aria-pressed", String(button.dataset.span === span));
         const [from, to] = [startOfDay(1 - spans[span]), startOfDay(1)];
         place.run((signal) => get("/audit/activity", {family_id: state.status.family_id, from: from.toISOString(), to: to.toISOString(), time_zone: zoneName()}, signal), (activity) => {
-            box.replaceChildren(activity.series.length ? timeline(activity, group, (from, to) => { location.hash = address("trail", {from, to}); }) : nothing("Nothing happened in this time."),
+            box.replaceChildren(activity.series.length ? timeline(activity, group, (from, to) => { location.hash = address("trail", {from, to}); }) : nothing("There are no entries in this time."),
                 ...(activity.is_partial ? [h("p", {class: "fine"}, "Only the newest 200,000 entries of this time are drawn.")] : []));
         }, (error) => box.replaceChildren(failure(error, () => show(span))));
     }

@@ -1,14 +1,11 @@
 // A person's own settings for the AI: what each means in plain words, and what would answer now.
+import {levels, modes} from "/console/aiwords.js";
 import {get, me, open, target} from "/console/api.js";
 import {failure, h, skeleton, toast} from "/console/dom.js";
 import {choose, field, form, numberFrom} from "/console/form.js";
 import {latest} from "/console/latest.js";
 import {providers} from "/console/providers.js";
 
-const modes = new Map(Object.entries({
-    heuristic: "Rules only: no language model", auto: "Automatic: a model where there is one, else the rules", on_device_only: "Only the model of my device's system",
-    local_only: "Only my device", byo_only: "Only my own provider, with my key", off: "Off: nothing answers",
-}));
 const meanings = new Map(Object.entries({
     heuristic: "Fixed rules answer every question. Nothing is sent to a language model.",
     auto: "A model writes the text where you have one: your device's, your own key's, or this server's. Where none can, the rules answer and say so.",
@@ -17,7 +14,6 @@ const meanings = new Map(Object.entries({
     byo_only: "The model of your own key answers, and nobody else does. Without a key, and where your family's policy allows no other company, questions are refused.",
     off: "Nothing answers your questions, on your device or here, and drafts that your AI made end.",
 }));
-const levels = new Map(Object.entries({auto: "Device first, then server", local: "Only on my device", cloud: "At the server"}));
 const flags = new Map([["true", "On"], ["false", "Off"]]);
 const localModels = new Map([["", "No choice: the system's model first"], ["foundation_models", "The system's model on my device"], ["local_model", "The gateway's model on my device"]]);
 

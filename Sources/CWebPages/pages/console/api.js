@@ -1,11 +1,11 @@
-// A client of the public API. Tokens are kept in this tab only.
+// A client of the public API, in the session of this tab.
+import {alone, askOtherTabs, current, forget, forgetEverywhere, keep, onEndElsewhere} from "/console/session.js";
+import {span} from "/console/time.js";
 
-let session = stored();
-let ended = () => {};
 let renewal = null;
-/** The number of requests that are audit entries if an administrator makes them, and when the last one was sent or answered. */
-let [recorded, recordedAt] = [0, 0];
-const isRecorded = (path) => /^\/api\/v1\/audit\/(events|export|verify|status|families|activity|people|consents)\b|^\/api\/v1\/admin\//.test(path);
+/** This page view: its trace, and its first read of the audit log. An administrator's reads under one trace are one entry of it. */
+let view = {trace: random(16), first: null};
+const isAudited = (path) => /^\/api\/v1\/(audit|admin)\//.test(path);
 
 export class APIError extends Error {
     /** `details` has the name of the refused input in `field`, and of a question to the AI its code, its trace, and whether another
@@ -20,83 +20,87 @@ export class APIError extends Error {
     }
 }
 
-export const isSignedIn = () => session !== null;
-export const onSessionEnd = (action) => { ended = action; };
-export const me = () => session?.user;
+export const isSignedIn = () => current() !== null;
+/** Calls `action` when the session has ended: at the server, or in another tab. */
+export function onSessionEnd(action) {
+    ended = action;
+    onEndElsewhere(action);
+}
+let ended = () => {};
+export const me = () => current()?.user;
 /** The family in which the person is a participant or a child: {family_id, role}; nothing for guardians and administrators. */
-export const ownMembership = () => session?.user?.family_memberships?.find((one) => one.role !== "guardian");
-export const recordedReads = () => ({count: recorded, at: recordedAt});
+export const ownMembership = () => current()?.user?.family_memberships?.find((one) => one.role !== "guardian");
 
-function stored() {
-    try { return JSON.parse(sessionStorage.getItem("nagz.session") || "null"); } catch { return null; }
+function random(bytes) {
+    return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function keep(answer) {
-    session = answer && {access: answer.access_token, refresh: answer.refresh_token, user: answer.user};
-    if (session) sessionStorage.setItem("nagz.session", JSON.stringify(session));
-    else sessionStorage.removeItem("nagz.session");
+/** Begins another page view. */
+export function beginView() { view = {trace: random(16), first: null}; }
+
+/** Reads from the audit log: the first of a view before the others, because its entry covers them. */
+function inView(ask) {
+    if (view.first) return view.first.then(ask);
+    const answer = ask();
+    view.first = answer.then(() => {}, () => {});
+    return answer;
 }
 
 async function send(method, path, {body, signal, match}) {
     const headers = {};
     if (body) headers["Content-Type"] = "application/json";
     if (match) headers["If-Match"] = match;
-    if (session) headers.Authorization = `Bearer ${session.access}`;
+    if (isAudited(path)) headers.traceparent = `00-${view.trace}-${random(8)}-01`;
+    if (current()) headers.Authorization = `Bearer ${current().access}`;
     try {
-        return await fetch(path, {method, headers, body: body && JSON.stringify(body), cache: "no-store", signal});
+        const ask = () => fetch(path, {method, headers, body: body && JSON.stringify(body), cache: "no-store", signal});
+        return await (isAudited(path) ? inView(ask) : ask());
     } catch (error) {
         if (signal?.aborted) throw error;
         throw new APIError(0, "The server cannot be reached.");
     }
 }
 
+/** The error of a refusal. Where the server says when another try may succeed, so does the message. */
 async function refused(response) {
+    const seconds = Number(response.headers.get("Retry-After"));
+    const later = seconds > 0 ? ` Try again in ${span(seconds * 1000)}.` : "";
     try {
         const {error} = await response.json();
-        return new APIError(response.status, error.message, error.details);
+        return new APIError(response.status, /\bagain (in|at)\b/i.test(error.message) ? error.message : error.message + later, error.details);
     } catch {
-        return new APIError(response.status, `The server answered ${response.status}.`);
+        return new APIError(response.status, `The server answered ${response.status}.${later}`);
     }
 }
 
-/** Returns a successful response. An expired access token is refreshed once; only a refused refresh ends the session. */
+/** Returns a successful response. An expired access token is renewed once; only a refused renewal ends the session. */
 export async function open(method, path, options = {}) {
-    if (!isRecorded(path)) return answered(method, path, options);
-    [recorded, recordedAt] = [recorded + 1, Date.now()];
-    try {
-        return await answered(method, path, options);
-    } catch (error) {
-        if (error.status) recorded -= 1;
-        throw error;
-    } finally {
-        recordedAt = Date.now();
-    }
-}
-
-async function answered(method, path, options) {
     let response = await send(method, path, options);
-    if (response.status === 401 && session && !path.includes("/auth/")) {
-        renewal ??= renew().finally(() => { renewal = null; });
+    if (response.status === 401 && current() && !path.includes("/auth/")) {
+        renewal ??= renew(current().refresh).finally(() => { renewal = null; });
         if (await renewal) response = await send(method, path, options);
     }
     if (response.ok) return response;
-    if (response.status === 401 && session) {
-        keep(null);
+    if (response.status === 401 && current()) {
+        forget();
         ended();
     }
     throw await refused(response);
 }
 
-/** Refreshes the tokens; false if the session has ended. If the server is busy or unreachable, that is an error instead. */
-async function renew() {
-    const response = await send("POST", "/api/v1/auth/refresh", {body: {refresh_token: session.refresh}});
+/** Renews the tokens, unless another tab has done so; false if the session has ended. If the server is busy or unreachable, that
+    is an error instead. */
+const renew = (refresh) => alone(async () => {
+    if (current()?.refresh === refresh) await askOtherTabs();
+    if (current()?.refresh !== refresh) return current() !== null;
+    const response = await send("POST", "/api/v1/auth/refresh", {body: {refresh_token: refresh}});
     if (response.ok) {
         keep(await response.json());
         return true;
     }
     if ([400, 401, 403, 422].includes(response.status)) return false;
     throw await refused(response);
-}
+});
 
 export function target(path, query = {}) {
     const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
@@ -131,16 +135,15 @@ export const signInChild = (code, username, pin) => begun("/api/v1/auth/child-lo
 
 /** Begins a session with the answer to a sign-in. */
 async function begun(path, body) {
-    keep(null);
+    forget();
     const response = await send("POST", path, {body});
     if (!response.ok) throw await refused(response);
     keep(await response.json());
 }
 
 export async function signOut() {
-    const refresh = session?.refresh;
-    try { await send("POST", "/api/v1/auth/logout", {body: {refresh_token: refresh}}); } catch { /* the session ends in this tab anyway */ }
-    keep(null);
+    try { await send("POST", "/api/v1/auth/logout", {body: {refresh_token: current()?.refresh}}); } catch { /* the session ends in the tabs anyway */ }
+    forgetEverywhere();
 }
 
 /** Reads a stream of lines and reports the bytes and lines received so far. */

@@ -1,7 +1,7 @@
 // The page's shell: sign-in state, views and navigation.
 import "/console/keyboard.js";
 import {aiSettings} from "/console/aisettings.js";
-import {get, isSignedIn, me, onSessionEnd, ownMembership, signOut} from "/console/api.js";
+import {beginView, get, isSignedIn, me, onSessionEnd, ownMembership, signOut} from "/console/api.js";
 import {auditLog} from "/console/auditlog.js";
 import {consents} from "/console/consents.js";
 import {constraints} from "/console/constraints.js";
@@ -19,6 +19,7 @@ import {families, clearPeople, loadPeople} from "/console/people.js";
 import {policies} from "/console/policies.js";
 import {startPolling, stopPolling} from "/console/poll.js";
 import {currentRoute} from "/console/router.js";
+import {askOtherTabs} from "/console/session.js";
 import {showSignIn, showWaiting} from "/console/signin.js";
 import {toggleTheme} from "/console/theme.js";
 import {isUTC, toggleZone, zoneName, zoneTitle} from "/console/time.js";
@@ -91,8 +92,8 @@ async function leave(message) {
 function begin() {
     start().catch((error) => {
         if (!isSignedIn()) showSignIn(error.status === 401 ? "Your session has ended. Sign in again." : error.message, start);
-        else if (error.status === 403) leave("This account is in no family, so there is nothing for it here.");
-        else showWaiting(error.message, begin, () => leave());
+        else if (error.status === 403) leave("This account belongs to no family yet. Create or join one in the app, then sign in here.");
+        else showWaiting(error, begin, () => leave());
     });
 }
 
@@ -138,6 +139,7 @@ function route() {
     const view = named && isReadable(named) ? named : views.get(firstView());
     const narrowedTo = params.toString();
     if (shown?.show !== view.show) {
+        if (shown) beginView();
         shown?.view.leave();
         const main = document.getElementById("main");
         main.replaceChildren();
@@ -157,12 +159,16 @@ function route() {
 
 addEventListener("hashchange", route);
 addEventListener("unhandledrejection", (event) => {
-    if (event.reason?.name !== "AbortError") toast(event.reason?.message || "Something went wrong", "bad");
+    if (event.reason?.name !== "AbortError") toast(event.reason?.message || "Something went wrong. Load the page again.", "bad");
 });
 onSessionEnd(() => {
     stop();
     showSignIn("Your session has ended. Sign in again.", start);
 });
 
-if (isSignedIn()) begin();
-else showSignIn("", start);
+if (isSignedIn()) {
+    begin();
+} else {
+    showSignIn("", start);
+    askOtherTabs().then((found) => { if (found) begin(); });
+}

@@ -65,7 +65,7 @@ export function auditLog(main, state) {
         const {query, problem} = readFilters(wanted);
         if (problem) {
             isOver = true;
-            return end.replaceChildren(h("div", {class: "empty", role: "alert"}, h("h3", {}, "This filter means nothing"), h("p", {}, problem)));
+            return end.replaceChildren(h("div", {class: "empty", role: "alert"}, h("h3", {}, "This filter cannot be used"), h("p", {}, problem)));
         }
         if (isAsked) scrollTo({top: 0});
         load(query, isAsked);
@@ -78,14 +78,17 @@ export function auditLog(main, state) {
         const lookedBack = h("p", {class: "muted"});
         end.replaceChildren(...skeleton(isFirst ? 8 : 2), lookedBack);
         place.run(async (signal) => {
+            // The entries come first: an administrator's entry about them covers the names.
+            const page = await entries({...query, cursor, limit: pageSize}, signal, (moment) => { lookedBack.textContent = `Searching back: ${shortTime(moment)} …`; });
             if (isFirst) await Promise.all([(isAdmin ? loadPeopleOnce : loadPeople)(wanted.family_id, signal), loadFamilyName(isAdmin && wanted.family_id, signal)]).then(() => filters.sync(wanted));
-            return entries({...query, cursor, limit: pageSize}, signal, (moment) => { lookedBack.textContent = `Looking back: ${shortTime(moment)} …`; });
+            return page;
         }, (page) => {
             isLoading = false;
             append(page);
             if (isFirst) {
                 newest = page.items[0] ?? null;
-                stopWatching = watchNewEntries(isAdmin, query, () => newest, (count, text) => {
+                // Each search of an administrator is an entry itself: it is not repeated by the page.
+                if (!isAdmin || !query.q) stopWatching = watchNewEntries(query, () => newest, (count, text) => {
                     fresh.hidden = count === 0;
                     if (fresh.lastChild.textContent !== text) fresh.lastChild.textContent = text;
                 });
@@ -126,8 +129,8 @@ export function auditLog(main, state) {
         cursor = page.next_cursor;
         isOver = !cursor;
         isPaused = Boolean(page.searched_to) && page.items.length < pageSize;
-        end.replaceChildren(...isOver ? [h("p", {class: "muted"}, body.children.length ? "That is all of it." : "No entry matches.")]
-            : isPaused ? [h("p", {class: "muted"}, `Looked back to ${shortTime(page.searched_to)}. There is more before that.`), h("button", {type: "button", class: "small", onclick: () => { isPaused = false; load(query); }}, "Look further back")]
+        end.replaceChildren(...isOver ? [h("p", {class: "muted"}, body.children.length ? "These are all entries." : "No entry matches these filters.")]
+            : isPaused ? [h("p", {class: "muted"}, `Searched back to ${shortTime(page.searched_to)}. There are older entries.`), h("button", {type: "button", class: "small", onclick: () => { isPaused = false; load(query); }}, "Search further back")]
             : skeleton(2));
     }
 

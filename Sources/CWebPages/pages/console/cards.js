@@ -96,8 +96,8 @@ export function cardList({path, label, empty, card, comesFirst = () => false, on
 }
 
 /** Links that select one status of a list. */
-export function statusLinks(statuses, addressOf) {
-    const links = statuses.map((status) => h("a", {href: addressOf(status), "data-status": status}, word(status)));
+export function statusLinks(statuses, addressOf, titleOf = word) {
+    const links = statuses.map((status) => h("a", {href: addressOf(status), "data-status": status}, titleOf(status)));
     return {
         element: h("div", {class: "segments", role: "group", "aria-label": "Status"}, links),
         set(chosen) {

@@ -102,7 +102,7 @@ export function timeline(activity, groupOf, onPick) {
             h("b", {}, number(sums[name].reduce((sum, value) => sum + value, 0)))))),
         h("details", {class: "figures"}, h("summary", {}, "The same as a table"), h("div", {class: "scroller", tabindex: "0", role: "region", "aria-label": "Entries as a table"}, h("table", {},
             h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "From"), h("th", {scope: "col"}, "All"), used.map((name) => h("th", {scope: "col"}, groupNames[name])))),
-            h("tbody", {}, totals.map((total, index) => total > 0 && h("tr", {}, h("th", {scope: "row"}, title(index)), h("td", {}, number(total)),
+            h("tbody", {}, totals.map((total, index) => total > 0 && h("tr", {}, h("th", {scope: "row"}, onPick ? h("button", {type: "button", class: "small", onclick: () => onPick(starts[index], endOf(index))}, title(index)) : title(index)), h("td", {}, number(total)),
                 used.map((name) => h("td", {}, number(sums[name][index]))))))))));
 }
 

@@ -36,8 +36,8 @@ export function consents(main, state) {
             now.replaceChildren(...found.people.filter((one) => members.includes(one.role)).map((one) => card(one, found.inForce)));
             const shown = found.page.items.filter((entry) => entry.kind.startsWith("consent."));
             history.replaceChildren(...shown.map(line));
-            if (!shown.length) history.replaceChildren(nothing("No consent was ever given or revoked here."));
-            if (found.page.next_cursor) history.append(h("li", {class: "muted"}, "Older ones are in the audit log."));
+            if (!shown.length) history.replaceChildren(nothing("No consent has been given or revoked yet."));
+            if (found.page.next_cursor) history.append(h("li", {class: "muted"}, "The audit log has older ones."));
         }, (error) => {
             now.replaceChildren(failure(error, () => load(wanted)));
             history.replaceChildren();

@@ -1,17 +1,16 @@
 // The conditions and the action of a constraint, as parts of its form.
+import {intents, levels, plain} from "/console/aiwords.js";
 import {h} from "/console/dom.js";
 import {choose, field} from "/console/form.js";
 
-export const intents = ["informational", "analytical", "retrieval"];
-export const levels = ["auto", "local", "cloud"];
 
 const comparisons = {contains: "contains", notContains: "does not contain", equals: "equals", notEquals: "does not equal", exceeds: "exceeds", lessThan: "is less than"};
 /** What a condition looks at: its operators, and its values if they are a choice. */
 const kinds = {
-    content: {title: "Prompt", operators: ["contains", "notContains", "equals", "notEquals"], hint: "“|” separates alternatives of contains."},
-    token_count: {title: "Token count", operators: ["exceeds", "lessThan", "equals", "notEquals"]},
-    intent: {title: "Intent", operators: ["equals", "notEquals"], values: intents},
-    privacy_level: {title: "Privacy level", operators: ["equals", "notEquals"], values: levels},
+    content: {title: "Text of the question", operators: ["contains", "notContains", "equals", "notEquals"], hint: "Separate alternatives by “|”."},
+    token_count: {title: "Length in tokens", operators: ["exceeds", "lessThan", "equals", "notEquals"]},
+    intent: {title: "What it is for", operators: ["equals", "notEquals"], values: intents},
+    privacy_level: {title: "Where it may be answered", operators: ["equals", "notEquals"], values: levels},
 };
 /** The actions; those with a text have its name in the API and its label. */
 const actions = {
@@ -90,7 +89,7 @@ function conditionRow(condition, remove) {
         parts.operator?.element.remove();
         parts.value?.element.remove();
         parts.operator = field("operator", "Comparison", choose("operator", operators, wanted?.operator, (name) => comparisons[name]));
-        parts.value = field("value", "Value", values ? choose("value", values, wanted?.value) : h("input", {type: "text", name: "value", autocomplete: "off", dir: "auto", ...choice.value === "token_count" && {inputmode: "numeric"}}), hint);
+        parts.value = field("value", "Value", values ? choose("value", [...values.keys()], wanted?.value, (one) => plain(values, one)) : h("input", {type: "text", name: "value", autocomplete: "off", dir: "auto", ...choice.value === "token_count" && {inputmode: "numeric"}}), hint);
         if (wanted) parts.value.write(wanted.value);
         button.before(parts.operator.element, parts.value.element);
     }

@@ -25,7 +25,7 @@ export function importConstraints(family, nameOf, done) {
     const problem = h("p", {class: "problem", role: "alert", hidden: true});
     const button = h("button", {type: "button", class: "primary", disabled: true, onclick: doIt}, "Import");
     const dialog = h("dialog", {class: "help", "aria-labelledby": "importtitle"}, h("h2", {id: "importtitle"}, "Import constraints"),
-        h("p", {class: "muted"}, "They are added to those that are here: all of the file, or nothing."),
+        h("p", {class: "muted"}, "The constraints of the file are added to the existing ones: all of them, or none."),
         h("div", {class: "field"}, h("label", {for: "importfile"}, "File"), file), outcome, problem,
         h("div", {class: "actions"}, button, h("button", {type: "button", onclick: () => dialog.close()}, "Cancel")));
     const send = (isTrial, signal) => write("POST", `/ai/constraints/import?family_id=${encodeURIComponent(family)}&dry_run=${isTrial}`, found, null, signal);
@@ -38,7 +38,7 @@ export function importConstraints(family, nameOf, done) {
             try {
                 found = JSON.parse(await chosen.text());
             } catch {
-                throw new Error("This file is not JSON.");
+                throw new Error("This file is not JSON. Choose one that was exported here.");
             }
             return send(true, signal);
         }, show, refuse);

@@ -21,7 +21,7 @@ export function constraintForm({family, constraint, all, templates, scopes, chan
     const last = (scope) => all.filter((one) => one.scope === scope).reduce((most, one) => Math.max(most, one.priority), 0);
     const name = field("name", "Name", h("input", {type: "text", name: "name", autocomplete: "off", dir: "auto"}));
     const type = field("type", "Type", choose("type", types));
-    const scope = field("scope", "For", choose("scope", scopes, scopes[0], (one) => scopeNames[one]), "Everybody in the family obeys the family's; guardians write them.");
+    const scope = field("scope", "For", choose("scope", scopes, scopes[0], (one) => scopeNames[one]), "Constraints of the family hold for everybody. Guardians write them.");
     const priority = field("priority", "Priority", h("input", {type: "text", name: "priority", inputmode: "numeric", autocomplete: "off"}), "1 is evaluated first.");
     const [conditions, action] = [conditionsField(), actionField()];
     const fields = [name, type, ...constraint ? [] : [scope], priority, conditions, action];
@@ -42,7 +42,7 @@ export function constraintForm({family, constraint, all, templates, scopes, chan
     }
     const key = `constraint ${constraint?.id ?? "new"}`;
     let isTyped = draft(key) !== undefined;
-    const element = form({key, fields, button: constraint ? "Save" : "Make it", save, saved, again});
+    const element = form({key, fields, button: constraint ? "Save" : "Create", save, saved, again});
     element.lastElementChild.append(h("button", {type: "button", onclick: close}, "Close"));
     element.addEventListener("input", () => {
         isTyped = true;
@@ -68,6 +68,6 @@ export function constraintForm({family, constraint, all, templates, scopes, chan
 
 function told(answer) {
     const {reordered} = answer;
-    toast(reordered.length ? `Saved. ${reordered.length === 1 ? "Another one moves" : `${reordered.length} others move`} down.` : "Saved", "good");
+    toast(reordered.length ? `Saved. ${reordered.length === 1 ? "Another constraint moves" : `${reordered.length} other constraints move`} down.` : "Saved", "good");
     return answer;
 }

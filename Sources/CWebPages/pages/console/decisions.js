@@ -17,7 +17,7 @@ export function decisions(main, state) {
     const figures = h("section", {class: "tiles", "aria-label": "Figures"});
     const list = h("div", {class: "cards"});
     const more = h("button", {type: "button", class: "button", hidden: true, onclick: () => load()}, "Older decisions");
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "AI decisions"), h("p", {class: "muted"}, "Each answer with what it rests on. Texts are never kept: only their length and digest.")),
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "AI decisions"), h("p", {class: "muted"}, "What the AI decided, by which rule, and for whom. The audit log has the length and the digest of a text, never the text.")),
         choose, figures, list, h("p", {class: "more"}, more));
     let [chosen, cursor, seen] = ["", "", []];
     function load() {
@@ -31,7 +31,7 @@ export function decisions(main, state) {
             const found = page.items.filter((entry) => entry.kind.startsWith("ai."));
             seen.push(...found);
             list.append(...found.map((entry) => card(entry, state)));
-            if (!seen.length) list.replaceChildren(nothing(page.next_cursor ? "Nothing among the newest entries." : "The AI has decided nothing here yet."));
+            if (!seen.length) list.replaceChildren(nothing(page.next_cursor ? "None of the newest entries is such a decision. Load older ones." : "There is no such decision yet."));
             cursor = page.next_cursor;
             more.hidden = !cursor;
             more.disabled = false;

@@ -1,6 +1,6 @@
 // Deliveries, for administrators: dead letters first, which can be sent again.
 import {write} from "/console/api.js";
-import {cardList, fact, statusLinks} from "/console/cards.js";
+import {cardList, fact, statusLinks, word} from "/console/cards.js";
 import {confirmed} from "/console/confirm.js";
 import {h, number, toast} from "/console/dom.js";
 import {family, short8} from "/console/people.js";
@@ -14,9 +14,9 @@ const isDeadLetter = (one) => one.status === "failed" && !one.dropped;
 const channels = {push: "Push", sms: "SMS"};
 
 export function deliveries(main) {
-    const links = statusLinks(statuses, (status) => address("deliveries", {status: status === statuses[0] ? "" : status}));
+    const links = statusLinks(statuses, (status) => address("deliveries", {status: status === statuses[0] ? "" : status}), (status) => (status === "failed" ? "Dead letters" : word(status)));
     const list = cardList({path: "/admin/deliveries", label: "Deliveries, newest first", empty: "No delivery has this status.", card, comesFirst: isDeadLetter});
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Deliveries"), h("p", {class: "muted"}, "Notifications without their words, newest first. A failed one is a dead letter: nobody was told, and it can be sent again. A dropped one was not needed any more.")),
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Deliveries"), h("p", {class: "muted"}, "Notifications, newest first, without their text. A dead letter could not be delivered: resend it when its error is mended. A dropped notification was not needed any more.")),
         links.element, ...list.elements);
 
     function card(one) {
@@ -27,7 +27,7 @@ export function deliveries(main) {
             h("header", {}, h("h3", {}, channels[one.channel] ?? one.channel, " ", h("code", {class: "muted"}, short8(one.id))), time(one.created_at)),
             h("div", {class: "factrow"}, h("span", {class: `badge ${["sent", "delivered"].includes(one.status) ? "" : "warn"}`}, one.status),
                 isDeadLetter(one) && h("span", {class: "badge bad"}, "dead letter"), one.dropped && h("span", {class: "badge warn"}, "dropped: not needed any more"),
-                fact("tries", number(one.attempts)), one.repeats > 0 && fact("reminders", number(one.repeats)),
+                fact("attempts", number(one.attempts)), one.repeats > 0 && fact("reminders", number(one.repeats)),
                 one.next_attempt_at && fact(one.status === "pending" ? "next try" : "next reminder", time(one.next_attempt_at))),
             one.failure && h("p", {class: "rule"}, h("span", {class: "muted"}, "Last error: "), h("bdi", {}, one.failure)),
             h("div", {class: "factrow"}, one.cause && fact("cause", h("code", {}, one.cause)),
@@ -39,7 +39,7 @@ export function deliveries(main) {
 
     async function resend(one, button, problem) {
         problem.hidden = true;
-        if (!await confirmed("Send it again?", "It becomes pending with new tries. Membership, consent and the nag are checked before it is sent, and the audit log says who sent it again.", "Send again")) return;
+        if (!await confirmed("Send it again?", "It becomes pending with new attempts. Membership, consent and the nag are checked before it is sent. The audit log records that you sent it again.", "Send again")) return;
         button.disabled = true;
         try {
             const answer = await write("POST", `/admin/deliveries/${one.id}/resend`);

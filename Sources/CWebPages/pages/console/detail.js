@@ -8,7 +8,7 @@ import {family as familyLabel, familyName, person} from "/console/people.js";
 import {check} from "/console/proof.js";
 import {address, closeEntry, openEntry} from "/console/router.js";
 import {time} from "/console/time.js";
-import {log, reportFinding} from "/console/trust.js";
+import {allFindings, kept, log, reportFinding, updateKeptFindings} from "/console/trust.js";
 
 const labels = {
     on_behalf_of: "on behalf of", used_fallback: "fallback used", fallback_reason: "fallback because", fallback_confirmed: "fallback confirmed",
@@ -33,7 +33,7 @@ const place = latest();
 export function showEntry(open) {
     place.stop();
     if (open === "") return drawer.close();
-    if (open === null) return drawer.show(h("h2", {}, "Not here"), h("p", {role: "alert"}, "This address names no entry."));
+    if (open === null) return drawer.show(h("h2", {}, "No entry"), h("p", {role: "alert"}, "This is not the address of an entry. Open one from the audit log."));
     const {family, n} = open;
     const title = (heading) => h("div", {}, h("span", {class: "muted"}, familyLabel(family), ` · entry ${n}`), heading);
     drawer.show(title(h("h2", {}, "…")), skeleton(6));
@@ -48,7 +48,7 @@ export function showEntry(open) {
         if (detail.entry.family_id !== family || detail.entry.n !== n) found.unshift({title: "It is the entry that was asked for", state: "bad", note: `${detail.entry.family_id} ${detail.entry.n}`});
         return found;
     }, (found) => show(found, verdict, steps, family, n), (error) => {
-        drawer.show(title(h("h2", {}, "Not here")), h("p", {role: "alert"}, error.message), h("button", {type: "button", onclick: () => showEntry(open)}, "Try again"));
+        drawer.show(title(h("h2", {}, "No entry")), h("p", {role: "alert"}, error.message), h("button", {type: "button", onclick: () => showEntry(open)}, "Try again"));
     });
 }
 
@@ -66,7 +66,7 @@ function content(detail, family, n, verdict, steps) {
             filter("person_id", entry.actor, "All of this person")),
         h("h3", {}, "What it says"),
         details.length ? h("dl", {class: "fields body"}, details.map(([name, value]) => row(h("bdi", {}, Object.hasOwn(labels, name) ? labels[name] : name.replaceAll("_", " ")), shown(name, value))))
-            : h("p", {class: "muted"}, detail.payload === "erased" ? "Erased." : "Nothing more."),
+            : h("p", {class: "muted"}, detail.payload === "erased" ? "Erased." : "This entry has no details."),
         h("h3", {}, "Chain"),
         h("div", {class: "chain", role: "group", "aria-label": "Place in the chain"},
             n > 1 && neighbour(n - 1, entry.prev.slice(0, 10), "Previous"),
@@ -94,7 +94,10 @@ function show(found, verdict, steps, family, n) {
     steps.replaceChildren(...found.map((step) => h("li", {class: step.state}, icon(stepIcons[step.state]),
         h("div", {}, h("span", {}, step.title, h("span", {class: "sr"}, `: ${stepWords[step.state]}`)), h("small", {}, step.note)))));
     if (bad.length) {
-        reportFinding({id: `entry ${family} ${n}`, word: "Tampering found", title: "Tampering was found", text: `Entry ${n} of ${familyName(family)}: ${reason}`,
+        const id = `entry ${family} ${n}`;
+        // The server keeps what it finds itself, for everybody, until an administrator acknowledges it.
+        if (!allFindings().some((one) => one.id === id)) get("/audit/verify", {family_id: family}).then((answer) => { if (answer.verdict === "tampered") updateKeptFindings(Math.max(kept(), 1)); }, () => {});
+        reportFinding({id, word: "Tampering found", title: "Tampering was found", text: `Entry ${n} of ${familyName(family)}: ${reason}`,
             href: address("trail", {family_id: family, open: `${family}/${n}`})});
     }
 }

@@ -1,4 +1,5 @@
 // Functions that all views use: creating elements and showing messages.
+import {whenReachable} from "/console/recovery.js";
 
 /** Creates an element: h("a", {href: "#/trail", class: "link", onclick: go}, "Audit log", child, [more]). */
 export function h(name, attributes = {}, ...children) {
@@ -75,8 +76,14 @@ export const nothing = (text) => h("div", {class: "empty"}, h("p", {}, text));
 /** The code and the trace of an error, to be copied; nothing where it has none. */
 export const errorFacts = (error) => (error.code || error.trace ? h("p", {class: "factrow errorfacts"}, error.code && h("span", {class: "fact"}, h("span", {class: "muted"}, "code"), copyable(error.code)),
     error.trace && h("span", {class: "fact"}, h("span", {class: "muted"}, "trace"), copyable(error.trace))) : null);
-export const failure = (error, again) => h("div", {class: "empty", role: "alert"}, h("h3", {}, "This could not be loaded"), h("p", {}, error.message), errorFacts(error),
-    again && h("button", {type: "button", onclick: again}, "Try again"));
+/** What is shown where something could not be loaded. Without the server, `again` is called by itself when it answers. */
+export function failure(error, again) {
+    const button = again && h("button", {type: "button", onclick: again}, "Try again");
+    const isUnreachable = again && error.status === 0;
+    const box = h("div", {class: "empty", role: "alert"}, h("h3", {}, "This could not be loaded"), h("p", {}, error.message, isUnreachable && " It is loaded as soon as the server answers."), errorFacts(error), button);
+    if (isUnreachable) whenReachable(box, () => button.click());
+    return box;
+}
 
 /** A dialog about something that failed: what, why, its code and trace, and a button that tries it again. */
 export function showError(heading, error, again) {

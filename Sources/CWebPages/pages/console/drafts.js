@@ -1,15 +1,15 @@
 // Drafts: what the AI would do for somebody, and the steps that people take before it happens. Guardians see everybody's, others
 // their own.
+import {fallbackText} from "/console/aiwords.js";
 import {get, write} from "/console/api.js";
 import {word} from "/console/cards.js";
 import {confirmed} from "/console/confirm.js";
 import {draftForm} from "/console/draftform.js";
 import {copyable, errorFacts, failure, h, nothing, skeleton, toast} from "/console/dom.js";
-import {fallbackText} from "/console/execution.js";
 import {latest} from "/console/latest.js";
 import {short8} from "/console/people.js";
 import {address} from "/console/router.js";
-import {ago, clock, time} from "/console/time.js";
+import {ago, clock, shortTime, time} from "/console/time.js";
 
 const states = new Map([["", "All"], ["draft", "New"], ["approved", "Approved"], ["confirmed", "Confirmed"], ["executed", "Done"], ["rejected", "Rejected"], ["expired", "Expired"]]);
 const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Bonus points or the family's reward are given.", notify_guardians: "The chosen guardians are notified."};
@@ -22,7 +22,7 @@ export function drafts(main, state) {
     const place = latest();
     const choose = h("div", {class: "segments", role: "group", "aria-label": "State"}, [...states].map(([name, text]) => h("a", {href: address("drafts", {state: name}), "data-name": name}, text)));
     const list = h("div", {class: "cards"});
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Drafts"), h("p", {class: "muted"}, "What the AI would send or change for somebody. Nothing of it happens before a person has approved, confirmed and executed it.")),
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Drafts"), h("p", {class: "muted"}, "What the AI proposes to send or change. Nothing happens before a person has approved, confirmed and executed a draft.")),
         h("div", {class: "actions"}, choose), list);
     const canFollow = state.status.reader !== "member";
     let [wanted, names, rules] = ["", new Map(), new Map()];
@@ -36,7 +36,7 @@ export function drafts(main, state) {
             names = new Map(members.items.map((one) => [one.user_id, one.display_name]));
             rules = new Map(promised.items.map((one) => [one.id, one]));
             list.replaceChildren(...page.items.map((one) => card(one)));
-            if (!page.items.length) list.replaceChildren(nothing(wanted ? "There is no such draft." : "Nobody has had anything drafted."));
+            if (!page.items.length) list.replaceChildren(nothing(wanted ? "No draft has this state. Select All to see the others." : "There is no draft yet."));
         }, (error) => list.replaceChildren(failure(error, load)));
     }
 
@@ -109,7 +109,8 @@ export function drafts(main, state) {
 
         const steps = {
             approve: button("approve", "Approve", async (target) => {
-                if (!await confirmed("Approve this draft?", [element.querySelector(".rule").textContent, ...one.side_effects.map((name) => effects[name] ?? word(name))].join(" "), "Approve")) return;
+                const content = [h("p", {class: "rule"}, sentence(one)), one.side_effects.length > 0 && [h("p", {}, "Then:"), h("ul", {class: "terms"}, one.side_effects.map((name) => h("li", {}, effects[name] ?? word(name))))]];
+                if (!await confirmed("Approve this draft?", content, "Approve")) return;
                 take(target, () => post("approve", {acknowledged_side_effects: one.side_effects}), (answer) => show(answer, "confirm"));
             }, true),
             confirm: button("confirm", key ? "Confirm again" : "Confirm", (target) => take(target, () => post("confirm"), async (given) => {
@@ -130,7 +131,7 @@ export function drafts(main, state) {
                 formPlace.querySelector("input, select, textarea").focus();
             }),
             reject: button("reject", "Reject", async (target) => {
-                if (!await confirmed("Reject this draft?", "It cannot be executed then.", "Reject")) return;
+                if (!await confirmed("Reject this draft?", "It cannot be executed afterwards.", "Reject")) return;
                 take(target, () => post("reject"), (answer) => show(answer, "trace"));
             }),
         };
@@ -139,11 +140,11 @@ export function drafts(main, state) {
             h("header", {}, h("h3", {}, word(one.kind)), time(one.created_at)),
             h("p", {class: "rule"}, said),
             h("div", {class: "factrow"}, h("span", {class: `badge ${one.state === "executed" ? "good" : isOpen(one) ? "plain" : "warn"}`}, word(one.state)), fact("by", nameOf(one.author_id)), fact("came by", word(one.source)), fact("written by", writer(one)),
-                one.import_id && fact("import", short8(one.import_id)), fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), fact("rejected by", one.rejected_by && nameOf(one.rejected_by)), isOpen(one) && fact("ends", h("span", {}, time(one.expires_at, (moment) => clock(moment)))), one.executed_at && fact("done", ago(one.executed_at)),
+                one.import_id && fact("import", short8(one.import_id)), fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), fact("rejected by", one.rejected_by && nameOf(one.rejected_by)), isOpen(one) && fact("ends", time(one.expires_at, shortTime)), one.executed_at && fact("done", ago(one.executed_at)),
                 one.warnings.map((warning) => h("span", {class: "badge warn"}, h("bdi", {}, warning)))),
             h("ol", {class: "terms plan", "aria-label": "What is done, in this order"}, one.plan.map((part) => h("li", {}, planned(part)))),
             h("details", {class: "stamps"}, h("summary", {}, "Stamps"), h("dl", {class: "fields"}, stamps(one))),
-            ...key && isOpen(one) ? [h("p", {class: "muted", role: "status"}, "The second key opens until ", time(key.expires_at, (moment) => clock(moment)), ".")] : [],
+            ...key && isOpen(one) ? [h("p", {class: "muted", role: "status"}, "Confirmed. Execute it until ", time(key.expires_at, clock), ", or confirm it again.")] : [],
             formPlace, problem,
             h("footer", {}, next, isOpen(one) && [steps.edit, steps.reject], canFollow && h("a", {class: "button small", "data-part": "trace", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the draft ${short8(one.id)} in the audit log`}, "Follow the trace")));
         if (focusOn) requestAnimationFrame(() => (element.querySelector(`[data-part=${focusOn}]`) ?? element.querySelector("footer button, footer a"))?.focus());

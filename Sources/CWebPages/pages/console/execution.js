@@ -1,20 +1,13 @@
 // The page of one question to the AI: every attempt under its trace, with rule, route, model, fallback and confirmations.
+import {agreements, fallbackText, levels, places, plain, reaches, tasks} from "/console/aiwords.js";
 import {get} from "/console/api.js";
-import {copyable, failure, h, skeleton} from "/console/dom.js";
+import {copyable, failure, h, number, skeleton} from "/console/dom.js";
 import {title} from "/console/decisions.js";
 import {download} from "/console/export.js";
 import {latest} from "/console/latest.js";
 import {short8} from "/console/people.js";
 import {address} from "/console/router.js";
 import {time} from "/console/time.js";
-
-const places = {local: "the device", cloud: "the server"};
-const reaches = {device: "it stays on the device", server: "it stays on the server", third_party: "it leaves for another company"};
-const agreed = {yes: "yes", no: "declined", none: "not asked, or not answered"};
-const fallbacks = new Map(Object.entries({mode: "your mode uses no such model", task_not_covered: "the model there does not word answers of this kind", unavailable: "not reached", error: "it failed", latency_budget: "it took too long", facts_changed: "the facts changed meanwhile"}));
-
-/** Why the rules answered, in words. */
-export const fallbackText = (reason) => fallbacks.get(reason) ?? (reason.startsWith("output_rejected:") ? `its text was refused (${reason.slice(16).replaceAll("_", " ")})` : reason.replaceAll("_", " "));
 
 /** Who answered, in words; “in place of” only of a model that was asked. */
 export function authorText({provider, model, asked, used_fallback: used, fallback_reason: reason}) {
@@ -50,16 +43,16 @@ export function executionPage({nameOf, canFollow, back}) {
             h("dl", {class: "fields"},
                 row("Result", one.error_code ? ["Refused with ", h("code", {}, one.error_code)] : "Answered"), how.violation_reason && row("Because", text(how.violation_reason)),
                 row("Asked by", text(nameOf(one.user_id))), one.question_id && row("Question", copyable(one.question_id)),
-                row("Rule", how.rule_id ? h("code", {}, how.rule_id) : "none: it was refused before", how.reason && [" ", text(how.reason)]),
+                row("Why", how.reason ? text(how.reason) : "It was refused before it was sent anywhere."), how.rule_id && row("Rule", h("code", {}, how.rule_id)),
                 how.claimed_rule_id && row("Claimed by the client", h("code", {}, how.claimed_rule_id)),
-                row("Route", how.route ? places[how.route] ?? how.route : "nowhere"), row("Asked for", how.task_type.replaceAll("_", " ")), row("Privacy", how.privacy_level),
+                row("Went to", how.route ? plain(places, how.route) : "nobody"), row("Asked for", plain(tasks, how.task_type)), row("Privacy", plain(levels, how.privacy_level)),
                 !one.error_code && row("Answered by", text(authorText(how))),
-                row("Model that was asked", asked ? [text(`${asked.model} (${asked.provider.replaceAll("_", " ")})`), `: ${reaches[asked.reach] ?? asked.reach}`] : "none"),
-                row("Another way allowed", how.fallback_allowed ? "yes" : "no"), row("Fallback", how.used_fallback ? fallbackText(how.fallback_reason) : "none"),
-                row("Fallback confirmed", agreed[how.fallback_confirmed] ?? how.fallback_confirmed), row("Constraint confirmed", agreed[how.constraint_confirmed] ?? how.constraint_confirmed),
+                row("Model that was asked", asked ? [text(`${asked.model} (${asked.provider.replaceAll("_", " ")})`), `: ${plain(reaches, asked.reach)}`] : "none"),
+                row("May fall back", how.fallback_allowed ? "yes" : "no"), row("Fallback", how.used_fallback ? fallbackText(how.fallback_reason) : "none"),
+                row("Fallback confirmed", plain(agreements, how.fallback_confirmed)), row("Constraint confirmed", plain(agreements, how.constraint_confirmed)),
                 row("Constraints", `${how.applied.length} of ${how.evaluated.length} applied`), ...how.warnings.map((warning) => row("Warning", text(warning))),
                 how.confidence !== null && row("Sure", `${Math.round(how.confidence * 100)} %`),
-                how.question_length > 0 && row("Words", `${how.question_length} bytes, about ${how.token_count} tokens`), how.question_hash && row("Keyed digest of the words", copyable(how.question_hash)),
+                how.question_length > 0 && row("Length", `${number(how.question_length)} bytes, about ${number(how.token_count)} tokens`), how.question_hash && row("Keyed digest of the text", copyable(how.question_hash)),
                 row("Took", `${how.latency_ms.toFixed(1)} ms`)),
             h("h4", {}, "Stages"), h("ol", {class: "terms"}, how.stages.map((stage) => h("li", {}, stage.stage, " ", time(stage.at)))));
     }

@@ -1,9 +1,10 @@
 // What members of the family asked the AI, and how each question was answered or refused: never a word of it. Guardians see
 // everybody's, others their own; one question has a page of its own.
+import {fallbackText, levels, plain, tasks} from "/console/aiwords.js";
 import {get, lines} from "/console/api.js";
 import {failure, h, nothing, number, showError, skeleton, toast} from "/console/dom.js";
 import {title} from "/console/decisions.js";
-import {authorText, executionPage, fallbackText} from "/console/execution.js";
+import {authorText, executionPage} from "/console/execution.js";
 import {download} from "/console/export.js";
 import {latest} from "/console/latest.js";
 import {short8} from "/console/people.js";
@@ -25,7 +26,7 @@ export function executions(main, state) {
     const nameOf = (id) => names.get(id)?.trim() || `Person ${short8(id)}`;
     const canFollow = state.status.reader !== "member";
     const one = executionPage({nameOf, canFollow, back: () => h("a", {class: "button", href: address("executions", {result})}, "All questions")});
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Questions to the AI"), h("p", {class: "muted"}, "What was asked of what, and how it ended, for as long as each person keeps it. Words are never kept.")), all, one.element);
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Questions to the AI"), h("p", {class: "muted"}, "Who asked the AI, who answered, and why. The text of questions and answers is never stored. Each person sets in their settings how long this history is kept.")), all, one.element);
 
     /** Loads the names of the members; without them the ids are shown. */
     async function members() {
@@ -45,7 +46,7 @@ export function executions(main, state) {
             list.append(...page.items.map((one) => card(one, nameOf, canFollow)));
             shown += page.items.length;
             cursor = page.next_cursor;
-            if (!shown) list.replaceChildren(nothing(cursor ? "Nothing among the newest questions." : "Nobody has asked the AI anything like this."));
+            if (!shown) list.replaceChildren(nothing(cursor ? "None of the newest questions is in this list. Load older ones." : "No question is in this list yet."));
             more.hidden = !cursor;
             more.disabled = false;
         }, (error) => {
@@ -103,8 +104,8 @@ function card(one, nameOf, canFollow) {
     return h("article", {class: "card decision execution"},
         h("header", {}, h("h3", {}, title(one.operation)), time(one.created_at)),
         h("p", {class: "rule"}, h("b", {}, one.error_code ? "Refused" : "Answered"), one.error_code && h("span", {}, " with ", h("code", {}, one.error_code)), how.violation_reason && h("span", {}, ": ", text(how.violation_reason))),
-        h("div", {class: "factrow"}, fact("by", text(nameOf(one.user_id))), !one.error_code && fact("answered by", text(authorText(how))), fact("asked for", how.task_type), fact("privacy", how.privacy_level),
-            fact("route", text(how.reason)), fact("latency", `${how.latency_ms.toFixed(1)} ms`), how.applied.length > 0 && fact("constraints applied", String(how.applied.length)),
+        h("div", {class: "factrow"}, fact("by", text(nameOf(one.user_id))), !one.error_code && fact("answered by", text(authorText(how))), fact("asked for", plain(tasks, how.task_type)), fact("privacy", plain(levels, how.privacy_level)),
+            fact("why", text(how.reason)), fact("latency", `${how.latency_ms.toFixed(1)} ms`), how.applied.length > 0 && fact("constraints applied", String(how.applied.length)),
             how.used_fallback && h("span", {class: "badge warn"}, `fallback: ${fallbackText(how.fallback_reason)}`), how.warnings.map((warning) => h("span", {class: "badge warn"}, text(warning)))),
         h("footer", {}, h("a", {class: "button small", "data-part": "open", href: address("executions", {trace: one.trace_id}), "aria-label": `Open the question ${short8(one.id)}`}, "Open"),
             canFollow && h("a", {class: "button small", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the question ${short8(one.id)} in the audit log`}, "Follow the trace")));

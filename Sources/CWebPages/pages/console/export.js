@@ -36,15 +36,15 @@ export function exportMenu(wanted) {
         menu.open = false;
         summary.focus();
     }, onfocusout: (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; }}, summary, h("div", {class: "menuitems"},
-        item("exportcsv", "What is filtered, as CSV", "for a spreadsheet; formulas are made text", () => found("csv")),
-        item("exportndjson", "What is filtered, as NDJSON", "one JSON object a line", () => found("ndjson")),
-        item("export", "The whole audit log, with its proofs", "for “nagz audit verify”; filters do not count", () => {
+        item("exportcsv", "The entries of this list, as CSV", "for a spreadsheet; formulas become text", () => found("csv")),
+        item("exportndjson", "The entries of this list, as NDJSON", "one JSON object a line", () => found("ndjson")),
+        item("export", "The whole audit log, with its proofs", "for “nagz audit verify”; filters are not applied", () => {
             const family = wanted().query?.family_id;
             return exported("/audit/export", {family_id: family}, `nagz-audit-log-${family ? short8(family) : "all"}.ndjson`, 0);
         })));
 
     async function exported(path, query, name, heads) {
-        if (!progress.hidden) return toast("An export is running already.");
+        if (!progress.hidden) return toast("An export is already running. Wait for its end.");
         progress.hidden = false;
         try {
             const {parts, bytes, count} = await lines(path, query, (bytes, count) => { text.textContent = `${number(count)} lines, ${megabytes(bytes)}`; });

@@ -6,9 +6,11 @@ import {short8} from "/console/people.js";
 import {address, setFilters} from "/console/router.js";
 import {dateText, fieldsOf, readMoment, textOf} from "/console/time.js";
 
-export const names = ["q", "family_id", "person_id", "kind", "from", "to", "actor_id", "subject_id", "resource_id", "trace_id"];
+export const names = ["q", "family_id", "person_id", "kind", "from", "to", "without_own_reads", "actor_id", "subject_id", "resource_id", "trace_id"];
 /** Filters without a field, shown as chips. */
 const chipLabels = {actor_id: "by", subject_id: "about", resource_id: "thing", trace_id: "trace"};
+/** How long after the last letter the search begins, in milliseconds. */
+const pause = 300;
 const presets = [["Today", 0], ["7 days", -6], ["30 days", -29]];
 
 /** The filters' query for the server: {query} with timestamps, or {problem} as text. */
@@ -17,18 +19,25 @@ export function readFilters(wanted) {
     for (const name of ["from", "to"]) {
         if (!wanted[name]) continue;
         const moment = readMoment(wanted[name], name === "to");
-        if (!moment) return {problem: `“${wanted[name].slice(0, 60)}” in “${name === "from" ? "From" : "To"}” is no date and no time.`};
+        if (!moment) return {problem: `“${wanted[name].slice(0, 60)}” in “${name === "from" ? "From" : "To"}” is not a date. Choose a day, or clear the filter.`};
         query[name] = moment.toISOString();
     }
-    if (query.from && query.to && query.from >= query.to) return {problem: "“From” lies after “To”: no entry can be between them."};
+    if (query.from && query.to && query.from >= query.to) return {problem: "“From” is after “To”. Choose an earlier day for “From”."};
     return {query};
 }
 
 /** The form, and `sync`, which updates it from the address. */
 export function makeFilters(isAdmin) {
-    let wanted = {};
-    const search = h("input", {id: "q", type: "search", placeholder: isAdmin ? "Kind, id or its end, administrator's address" : "Kind, name, id or its end", "aria-label": "Search", autocomplete: "off",
-        onchange: () => setFilters({q: search.value.trim()})});
+    let [wanted, timer] = [{}, null];
+    const find = () => {
+        clearTimeout(timer);
+        setFilters({q: search.value.trim()}, true);
+    };
+    const search = h("input", {id: "q", type: "search", placeholder: isAdmin ? "Kind, id or its end, administrator's address" : "Kind, name, id or its end", "aria-label": "Search", autocomplete: "off", dir: "auto",
+        onchange: find, oninput: (event) => {
+            clearTimeout(timer);
+            if (!event.isComposing) timer = setTimeout(find, pause);
+        }});
     const family = isAdmin && familyPicker("all families", (id) => setFilters({family_id: id, person_id: ""}));
     const person = personPicker(() => wanted.family_id, (id) => setFilters({person_id: id}));
     const kind = h("select", {name: "kind", onchange: () => setFilters({kind: kind.value})});
@@ -37,13 +46,19 @@ export function makeFilters(isAdmin) {
         h("button", {type: "button", "data-from": String(from), onclick: () => setFilters({from: dateText(from), to: ""})}, text)));
     const chips = h("div", {class: "chips"});
     const clear = h("button", {type: "button", class: "ghost small", onclick: () => { location.hash = address("trail"); }}, "Clear all");
-    const form = h("form", {class: "filters card", role: "search", onsubmit: (event) => { event.preventDefault(); setFilters({q: search.value.trim()}); }},
-        h("div", {class: "searchbox"}, icon("search"), search), family && family.element, person.element,
-        h("label", {}, h("span", {}, "Kind"), kind), moments.from.element, moments.to.element, days, chips, clear);
+    const ownReads = isAdmin && h("input", {type: "checkbox", name: "without_own_reads", onchange: () => setFilters({without_own_reads: ownReads.checked ? "true" : ""})});
+    /** On a small screen everything but the search is behind this button. */
+    const fold = h("button", {type: "button", class: "fold small", "aria-expanded": "false", onclick: () => fold.setAttribute("aria-expanded", String(form.classList.toggle("open")))});
+    const form = h("form", {class: "filters card", role: "search", onsubmit: (event) => { event.preventDefault(); find(); }},
+        h("div", {class: "searchbox"}, icon("search"), search), fold, family && family.element, person.element,
+        h("label", {}, h("span", {}, "Kind"), kind), moments.from.element, moments.to.element, days, ownReads && h("label", {class: "inline"}, ownReads, "Without my own reads"), chips, clear);
 
     function sync(next) {
         wanted = next;
         if (document.activeElement !== search) search.value = wanted.q;
+        if (ownReads) ownReads.checked = wanted.without_own_reads === "true";
+        const count = names.filter((name) => wanted[name] && name !== "q" && (isAdmin || name !== "family_id")).length;
+        fold.textContent = count ? `Filters (${count} set)` : "Filters";
         if (family) family.set(wanted.family_id);
         person.set(wanted.person_id);
         const kinds = allKinds();

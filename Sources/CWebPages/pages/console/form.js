@@ -75,7 +75,7 @@ export function form({key, fields, button: title, save, saved, again}) {
         for (const one of fields) one.refuse("");
         try {
             const answer = await save();
-            if (!answer) return toast("Nothing is changed.");
+            if (!answer) return toast("There is no change to save.");
             drafts.delete(place(key));
             saved(answer);
         } catch (error) {

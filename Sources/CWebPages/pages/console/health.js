@@ -19,7 +19,7 @@ export function showHealth(card, state) {
     const seal = h("div", {});
     const [title, line, found] = [h("h2", {}), h("p", {}), h("div", {class: "findings"})];
     const facts = h("dl", {class: "facts"});
-    const keptBox = h("div", {class: "findings"});
+    const keptBox = h("div", {class: "findings", tabindex: "-1", role: "group", "aria-label": "Findings to be acknowledged"});
     // Only administrators may read them: a finding may be of any family.
     const list = status.reader === "admin" ? keptFindings(keptBox) : {show() {}, stop() {}};
     const result = h("div", {class: "verdict", role: "status", "aria-live": "polite"});
@@ -42,7 +42,7 @@ export function showHealth(card, state) {
         }, (error) => {
             done();
             result.className = "verdict open";
-            result.replaceChildren(icon("wait"), h("div", {}, h("strong", {}, "Not checked"), h("p", {}, error.message)));
+            result.replaceChildren(icon("wait"), h("div", {}, h("strong", {}, "The audit log could not be checked"), h("p", {}, error.message)));
         });
     }
 
@@ -68,18 +68,13 @@ export function showHealth(card, state) {
             fact("Pinned key", log.origin && pinned(log.origin) ? [copyable(pinned(log.origin)), h("small", {class: "muted"}, "The first this browser saw. Compare it with “nagz audit keys”.")] : "–"));
     };
     const stop = onTrust(showState);
-    // Each request of an administrator is an audit entry: so it is made once when the card opens, for a guardian in each round.
     const refresh = async (signal) => {
         status = state.status = await get("/audit/status", {}, signal);
         updateBackgroundCheck(status.check?.state, status.check?.first_finding);
         updateKeptFindings(status.findings);
         showState(trust());
     };
-    const stopRounds = status.reader === "admin" ? () => {} : onPoll(refresh);
-    if (Date.now() - state.statusAt > 10_000) {
-        state.statusAt = Date.now();
-        refresh().catch(() => {});
-    }
+    const stopRounds = onPoll(refresh);
     return () => {
         stop();
         stopRounds();

@@ -12,9 +12,11 @@ export function keptFindings(box) {
     const place = latest();
     let shown = 0;
     const load = () => place.run((signal) => get("/audit/findings", {open: true}, signal), (page) => {
+        const hadFocus = box.contains(document.activeElement);
         shown = page.total;
-        updateKeptFindings(page.total);
         box.replaceChildren(...page.items.map((one) => card(one, load)));
+        if (hadFocus) (box.querySelector("textarea") ?? box).focus();
+        updateKeptFindings(page.total);
     }, (error) => box.replaceChildren(failure(error, load)));
     return {
         show(count) {
@@ -31,7 +33,6 @@ function card(one, again) {
     const reason = field("reason", "Reason", h("textarea", {name: "reason", rows: "2", maxlength: "500", dir: "auto"}), "What was found out, and what is done about it. It is in the audit log.");
     return h("article", {class: "card", "data-id": one.id}, h("p", {}, time(one.found_at), " ", h("bdi", {}, one.message), " ", href && h("a", {href}, "Open the entry")),
         form({key: `finding ${one.id}`, fields: [reason], button: "Acknowledge", again, saved: again, save: async () => {
-            if (!reason.read().trim()) return null;
             const answer = await write("POST", `/audit/findings/${one.id}/acknowledge`, {reason: reason.read().trim()});
             toast("The finding is acknowledged", "good");
             return answer;

@@ -2,7 +2,7 @@
 import {isSignedIn} from "/console/api.js";
 import {h} from "/console/dom.js";
 
-const keys = [["/", "search"], ["j / k", "next, previous entry"], ["Enter", "open the entry"], ["t", "follow its trace"], ["← / →", "bars of a plot"], ["Esc", "close"], ["g o, g t, g a, g c", "overview, audit log, AI decisions, consents"], ["g p, g r, g q, g f", "policies, constraints, questions to the AI, drafts"], ["g d, g m", "deliveries, moderation"], ["Alt ↑ / ↓", "move the constraint"], ["?", "this"]];
+const keys = [["/", "search"], ["j / k", "next, previous entry"], ["Enter", "open the entry"], ["t", "follow its trace"], ["← / →", "bars of a plot"], ["Esc", "close"], ["g o, g t, g a, g c", "overview, audit log, AI decisions, consents"], ["g p, g r, g q, g f", "policies, constraints, questions to the AI, drafts"], ["g d, g m", "deliveries, moderation"], ["Alt ↑ / ↓", "move the constraint"], ["?", "this list"]];
 const goals = new Map([["o", "overview"], ["t", "trail"], ["a", "decisions"], ["c", "consents"], ["p", "policies"], ["r", "constraints"], ["q", "executions"], ["f", "drafts"], ["d", "deliveries"], ["m", "moderation"]]);
 let isPrefixed = false;
 

@@ -17,7 +17,7 @@ export function moderation(main) {
     const links = statusLinks(statuses, (status) => address("moderation", {status: status === "open" ? "" : status}));
     const list = cardList({path: "/admin/abuse-reports", label: "Abuse reports, oldest first", empty: "No abuse report has this status.", card, onLoad: () => show()});
     const drawer = makeDrawer(() => closeDrawer("report"), "abuse report");
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Moderation"), h("p", {class: "muted"}, "Abuse reports, oldest first. Who reads one is in the audit log.")), links.element, ...list.elements, drawer.element);
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Moderation"), h("p", {class: "muted"}, "Abuse reports, oldest first. The audit log records who reads one.")), links.element, ...list.elements, drawer.element);
     const single = latest();
     let asked = null;
     let [status, open, stopHistory] = [null, "", () => {}];

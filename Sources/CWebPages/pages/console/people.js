@@ -25,6 +25,8 @@ export async function loadFamilyName(id, signal) {
 // MARK: people
 
 const people = new Map();
+/** The pseudonyms of accounts. */
+const pseudonyms = new Map();
 /** Families whose people were loaded. */
 const asked = new Set();
 const roles = {former_member: "former member", party: "party of the connection", former_administrator: "former administrator"};
@@ -32,7 +34,10 @@ const roles = {former_member: "former member", party: "party of the connection",
 /** Loads the people of a family's audit log; without a family, administrators and system components. */
 export async function loadPeople(family, signal) {
     const {items} = await get("/audit/people", {family_id: family}, signal);
-    for (const one of items) people.set(one.person, one);
+    for (const one of items) {
+        people.set(one.person, one);
+        if (one.user_id) pseudonyms.set(one.user_id, one.person);
+    }
     asked.add(family ?? "");
     return items;
 }
@@ -44,6 +49,7 @@ export async function loadPeopleOnce(family, signal) {
 
 export function clearPeople() {
     people.clear();
+    pseudonyms.clear();
     asked.clear();
     familyNames.clear();
 }
@@ -62,11 +68,12 @@ export function person(pseudonym) {
         isSystem ? h("span", {class: "avatar hues", "aria-hidden": "true"}, icon("shield")) : avatar(pseudonym, known?.name), h("bdi", {class: "name"}, personName(pseudonym)));
 }
 
-/** A person with avatar, under a name from elsewhere than the audit log. */
+/** A person with avatar, by account, under a name from elsewhere than the audit log. */
 export const named = (id, name) => h("span", {class: "person", title: id}, avatar(id, name), h("bdi", {class: "name"}, name));
 
+/** A person has one colour in all views, whether they are named by account or by pseudonym. */
 function avatar(id, name) {
-    const hue = [...id].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 8, 7);
+    const hue = [...pseudonyms.get(id) ?? id].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 8, 7);
     const initial = name?.match(/[\p{L}\p{N}]/u)?.[0] || short8(id)[0];
     return h("span", {class: `avatar hue${hue}`, "aria-hidden": "true"}, initial.toUpperCase());
 }

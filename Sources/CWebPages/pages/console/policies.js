@@ -33,7 +33,7 @@ export function policies(main, state) {
         replaced.append(
             h("div", {class: "cards"}, inForce(policy, people), proposed(policy, people, load), memberCard(policy, members, nameOf)),
             h("article", {class: "card"}, h("h2", {}, "Propose a change"), policy.owners.includes(me()?.id) ? proposalForm(policy, members, nameOf, saved, load)
-                : h("p", {class: "muted"}, "Only an owner of the policy proposes a change.")));
+                : h("p", {class: "muted"}, "Only an owner of the policy can propose a change. Ask one of them.")));
         return replaced;
     }
 

@@ -32,7 +32,7 @@ export function reportContent(one, {badge, severity, due, saved, again}) {
 function reviewForm(one, saved, again) {
     const status = field("status", "Status", choose("status", next[one.status], one.status));
     const severity = field("severity", "Severity", choose("severity", severities, one.severity), "The review target is 4 hours for critical, 24 for standard and 72 for low ones.");
-    const note = field("note", "Note", h("textarea", {name: "note", rows: "4", dir: "auto"}), "Why, for the audit log.");
+    const note = field("note", "Note", h("textarea", {name: "note", rows: "4", dir: "auto"}), "The reason for the change. The audit log has it.");
     return form({key: `report ${one.id}`, fields: [status, severity, note], button: "Save the review", saved, again, save: async () => {
         const text = note.read().trim();
         if (status.read() === one.status && severity.read() === one.severity && !text) return null;
@@ -44,7 +44,7 @@ function reviewForm(one, saved, again) {
 
 function ended(one) {
     const unsaved = draft(`report ${one.id}`)?.note;
-    return h("div", {}, h("p", {class: "muted"}, "The review has ended."), unsaved && [h("p", {}, "Not saved was the note:"), h("p", {class: "reason"}, h("bdi", {}, unsaved))]);
+    return h("div", {}, h("p", {class: "muted"}, "The review has ended."), unsaved && [h("p", {}, "This note was not saved:"), h("p", {class: "reason"}, h("bdi", {}, unsaved))]);
 }
 
 /** The report's entries, newest first. Each look is an entry itself. */

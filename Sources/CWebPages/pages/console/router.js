@@ -20,10 +20,16 @@ export function address(view, values = {}) {
     return `#/${view}${text ? `?${text}` : ""}`;
 }
 
-/** Changes filters of the current view and closes an open entry. */
-export function setFilters(changes) {
+/** Changes filters of the current view and closes an open entry: one step of the history, or none while something is typed. */
+export function setFilters(changes, isTyping = false) {
     const {view, params} = currentRoute();
-    location.hash = address(view, {...Object.fromEntries(params), ...changes});
+    const wanted = address(view, {...Object.fromEntries(params), ...changes});
+    if (!isTyping) {
+        location.hash = wanted;
+    } else if (location.hash !== wanted) {
+        history.replaceState(history.state, "", wanted);
+        dispatchEvent(new HashChangeEvent("hashchange"));
+    }
 }
 
 /** The view and all of its parameters. */

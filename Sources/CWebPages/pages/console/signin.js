@@ -1,6 +1,7 @@
 // The sign-in form, and a waiting page while the server is unreachable.
 import {signIn, signInChild} from "/console/api.js";
 import {h} from "/console/dom.js";
+import {whenReachable} from "/console/recovery.js";
 
 const app = document.getElementById("app");
 
@@ -40,7 +41,7 @@ export function showSignIn(message, onDone) {
             await begin(...fields.map(([, control]) => control.value));
             await onDone();
         } catch (error) {
-            problem.textContent = error.status === 403 ? "This account is in no family, so there is nothing for it here." : error.message;
+            problem.textContent = error.status === 403 ? "This account belongs to no family yet. Create or join one in the app, then sign in here." : error.message;
             problem.hidden = false;
             fields.at(-1)[1].select();
         } finally {
@@ -48,14 +49,16 @@ export function showSignIn(message, onDone) {
         }
     }}, heading("Who did what, and the proof that nobody changed it."), place, problem, button, other,
         h("p", {class: "fine"}, h("a", {href: "/reset-password"}, "Forgot your password?")),
-        h("p", {class: "fine"}, "Guardians see their own family; participants and children their own questions, drafts and constraints. Administrators see all of it, and each of their looks is an entry itself.")));
+        h("p", {class: "fine"}, "Guardians see their own family. Participants and children see their own questions, drafts and constraints. Administrators see all families, and the audit log records what they read.")));
     ask(adult);
 }
 
-/** For a valid session while the server is unreachable: the user stays signed in. */
-export function showWaiting(message, onAgain, onSignOut) {
+/** For a valid session while the server cannot be asked: the user stays signed in, and the page goes on when it answers. */
+export function showWaiting(error, onAgain, onSignOut) {
     const again = h("button", {class: "primary", type: "button", onclick: onAgain}, "Try again");
-    page("Waiting", h("div", {class: "card signin waiting"}, heading("You are still signed in."), h("p", {class: "problem", role: "alert"}, message), again,
-        h("button", {type: "button", onclick: onSignOut}, "Sign out")));
+    const card = h("div", {class: "card signin waiting"}, heading("You are still signed in."), h("p", {class: "problem", role: "alert"}, error.message), again,
+        h("button", {type: "button", onclick: onSignOut}, "Sign out"));
+    page("Waiting", card);
+    if (error.status === 0) whenReachable(card, onAgain);
     again.focus();
 }

@@ -1,14 +1,12 @@
 // The simulator: what the constraints and the router would say of a question, while it is typed.
+import {intents, levels, modes, networks, plain} from "/console/aiwords.js";
 import {write} from "/console/api.js";
-import {fact, word} from "/console/cards.js";
-import {intents, levels} from "/console/constraintfields.js";
+import {fact} from "/console/cards.js";
 import {termsOf} from "/console/constraintform.js";
 import {h, icon} from "/console/dom.js";
 import {checkboxes, choose, field, numberFrom} from "/console/form.js";
 import {latest} from "/console/latest.js";
 
-const modes = ["heuristic", "auto", "on_device_only", "local_only", "byo_only", "off"];
-const networks = ["online", "offline", "degraded"];
 /** The id of a constraint that is not saved: later than any other, as a new one would be. */
 const unsaved = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -26,32 +24,34 @@ export function simulator({family, saved, edited}) {
     const numeric = (name, value) => h("input", {type: "text", inputmode: "numeric", name, autocomplete: "off", value});
     const words = (name) => h("input", {type: "text", name, autocomplete: "off", dir: "auto"});
 
-    const content = question("content", "Prompt", h("textarea", {name: "content", rows: "3", dir: "auto"}));
-    const tokens = question("token_count", "Token count", numeric("token_count", ""), "Empty: estimated from the prompt.");
-    const intent = question("intent", "Intent", choose("intent", ["", ...intents], "", (one) => (one ? word(one) : "none")));
-    const level = question("privacy_level", "Privacy level", choose("privacy_level", levels, "auto"));
-    const offline = box("cases[0].question.require_offline", "Requires an answer offline");
-    const network = state("network", "Network", choose("network", networks, "online"));
-    const mode = state("mode", "AI mode", choose("mode", modes, "heuristic"));
-    const threshold = state("token_threshold", "Token threshold", numeric("token_threshold", "4096"));
+    const select = (name, words, chosen, first = []) => choose(name, [...first, ...words.keys()], chosen, (one) => (one ? plain(words, one) : "Not known"));
+
+    const content = question("content", "Question", h("textarea", {name: "content", rows: "3", dir: "auto"}));
+    const tokens = question("token_count", "Length in tokens", numeric("token_count", ""), "A token is about four characters. Left empty: estimated from the question.");
+    const intent = question("intent", "What it is for", select("intent", intents, "", [""]));
+    const level = question("privacy_level", "Where it may be answered", select("privacy_level", levels, "auto"));
+    const offline = box("cases[0].question.require_offline", "Without a network");
+    const network = state("network", "Network", select("network", networks, "online"));
+    const mode = state("mode", "AI mode", select("mode", modes, "heuristic"));
+    const threshold = state("token_threshold", "Longest question for the device, in tokens", numeric("token_threshold", "4096"));
     const available = box("cases[0].state.local.available", "The device can answer");
-    const most = state("local.max_tokens", "Most tokens on the device", numeric("max_tokens", "4096"));
-    const supported = checkboxes("cases[0].state.local.intents", "Intents on the device", intents.map((one) => ({value: one, title: word(one)})));
-    const model = state("local.model.name", "Model on the device", words("model"), "Empty: the rules alone.");
-    const ofSystem = box("cases[0].state.local.model.of_system", "It is the system's own");
-    const own = state("byo_model", "Model of the person's provider", words("byo_model"));
-    const gateway = state("gateway_model", "Model of the server's gateway", words("gateway_model"));
-    const thirdParty = box("cases[0].state.third_party_allowed", "Third parties are allowed");
+    const most = state("local.max_tokens", "Longest question that the device takes, in tokens", numeric("max_tokens", "4096"));
+    const supported = checkboxes("cases[0].state.local.intents", "What the device answers", [...intents].map(([value, title]) => ({value, title})));
+    const model = state("local.model.name", "Model on the device", words("model"), "Left empty: the rules alone.");
+    const ofSystem = box("cases[0].state.local.model.of_system", "It is the operating system's model");
+    const own = state("byo_model", "Model of the person's own key", words("byo_model"));
+    const gateway = state("gateway_model", "Model of this server", words("gateway_model"));
+    const thirdParty = box("cases[0].state.third_party_allowed", "The policy allows models of other companies");
     available.write(["yes"]);
-    supported.write(intents);
+    supported.write([...intents.keys()]);
     const asked = [content, tokens, intent, level, offline];
     const known = [network, mode, threshold, available, most, supported, model, ofSystem, own, gateway, thirdParty];
     const withForm = h("input", {type: "checkbox", name: "with_form", checked: true, onchange: run});
     const formChoice = h("label", {class: "inline"}, withForm, "With the constraint as it is in the form");
     const result = h("div", {class: "verdict", role: "status"});
-    const folded = h("details", {class: "figures"}, h("summary", {}, "What the router knows"), h("div", {class: "changeform"}, known.map((one) => one.element)));
+    const folded = h("details", {class: "figures"}, h("summary", {}, "What is assumed of the device and the person"), h("div", {class: "changeform"}, known.map((one) => one.element)));
     const element = h("section", {class: "card simulator", "aria-labelledby": "simulatortitle", "data-part": "simulator", oninput: later},
-        h("h2", {id: "simulatortitle"}, "Try a question"), h("p", {class: "fine"}, "Nobody is asked, and nothing is stored."),
+        h("h2", {id: "simulatortitle"}, "Try a question"), h("p", {class: "fine"}, "See who would answer a question, and why. The question is not sent to anybody, and nothing is stored."),
         h("div", {class: "changeform"}, asked.map((one) => one.element)), formChoice, result, folded);
 
     const yes = (one) => one.read().length > 0;
@@ -78,25 +78,29 @@ export function simulator({family, saved, edited}) {
         formChoice.hidden = !open;
         const form = withForm.checked ? open : null;
         for (const one of [...asked, ...known]) one.tell("");
+        if (!content.read().trim() && !tokens.read().trim()) {
+            place.stop();
+            return result.replaceChildren();
+        }
         place.run((signal) => write("POST", "/ai/constraints/simulate", body(form), null, signal), ({results: [answer]}) => show(answer, form), refuse);
     }
     function refuse(error) {
         const isOfForm = error.field?.startsWith("constraints[0]");
         [...asked, ...known].find((one) => one.name === error.field)?.tell(error.message);
-        fill("unknown", "unknown", isOfForm ? "The constraint in the form is not complete" : "Not tried", h("p", {}, isOfForm ? error.message.replace("constraints[0].", "") : error.message));
+        fill("unknown", "unknown", isOfForm ? "Complete the constraint in the form first" : "This cannot be tried yet", h("p", {}, isOfForm ? error.message.replace("constraints[0].", "") : error.message));
     }
     function show(answer, form) {
         const {policy, decision, failure, explanation} = answer;
         const nameOf = (id) => (form && id === (form.id ?? unsaved) ? form.terms.name : saved().find((one) => one.id === id)?.name ?? id);
-        const [tone, sign, title] = failure ? ["bad", "cross", "Not answered"] : policy.confirmation ? ["open", "wait", "Answered after a confirmation"]
-            : ["good", "check", decision.route === "local" ? "Answered on the device" : "Answered in the cloud"];
+        const [tone, sign, title] = failure ? ["bad", "cross", "Nobody would answer"] : policy.confirmation ? ["open", "wait", "It would be answered after a confirmation"]
+            : ["good", "check", decision.route === "local" ? "The device would answer" : "The server would answer"];
         const warnings = decision?.warnings ?? policy.warnings;
-        fill(tone, sign, title, h("p", {}, explanation),
+        const by = decision && (decision.provider === "heuristic" ? "the rules" : h("bdi", {}, decision.model ? `${decision.model} (${decision.provider.replaceAll("_", " ")})` : decision.provider));
+        fill(tone, sign, title, h("p", {}, explanation, "."),
             policy.confirmation && h("p", {class: "prompt"}, "The person is asked: ", h("bdi", {}, policy.confirmation)),
             warnings.map((warning) => h("p", {}, "Warning: ", h("bdi", {}, warning))),
-            h("p", {}, policy.applied.length ? ["Because of ", policy.applied.map((id, index) => [index ? ", " : "", h("bdi", {}, nameOf(id))]), "."] : "No constraint applies."),
-            h("div", {class: "factrow"}, fact("rule ", decision?.rule_id ?? failure?.rule_id ?? "none"), decision && fact("by ", h("bdi", {}, decision.model ? `${decision.provider} ${decision.model}` : decision.provider)),
-                failure?.error_code && fact("code ", failure.error_code)));
+            h("p", {}, policy.applied.length ? ["Constraints that apply: ", policy.applied.map((id, index) => [index ? ", " : "", h("bdi", {}, nameOf(id))]), "."] : "No constraint applies."),
+            h("div", {class: "factrow"}, by && fact("answer by ", by), fact("rule ", h("code", {}, decision?.rule_id ?? failure?.rule_id ?? "none")), failure?.error_code && fact("code ", h("code", {}, failure.error_code))));
     }
     function fill(tone, sign, title, ...lines) {
         result.className = `verdict ${tone}`;

@@ -2,11 +2,11 @@
 //
 // It combines the server's status, this browser's own checks, the age of both, and the findings. A finding stays, over views and
 // reloads, until the user dismisses it.
-import {get, me, recordedReads} from "/console/api.js";
+import {get, me} from "/console/api.js";
 import {CannotCheck, fromHex} from "/console/bytes.js";
 import {isContinuation} from "/console/merkle.js";
 import {checkpoint, highest, otherLog, pin, pinned, remember} from "/console/notes.js";
-import {onPoll} from "/console/poll.js";
+import {onPoll, pollSoon} from "/console/poll.js";
 import {clock} from "/console/time.js";
 
 /** After that many milliseconds without a response the state is old. */
@@ -21,7 +21,7 @@ const facts = {
     checked: null, kept: 0,
     /** "good", "unknown" with a reason, or null before the first check. A failed check is a finding. */
     signature: null, signatureNote: "",
-    /** The newest checkpoint with a valid signature: {size, root, time, askedAt, reads}; `reads` is from the time of the request. */
+    /** The newest checkpoint with a valid signature: {size, root, time}. */
     head: null,
     lastAnswerAt: null, isReachable: true, problem: "",
     origin: null, keys: [],
@@ -69,13 +69,13 @@ export function trust() {
     if (facts.kept > 0) return {tone: "bad", word: "Tampering found", title: "Tampering was found", line: `${facts.kept === 1 ? "A finding" : `${facts.kept} findings`} of a verification wait${facts.kept === 1 ? "s" : ""} for an administrator to acknowledge ${facts.kept === 1 ? "it" : "them"} with a reason.`};
     if (facts.server === "broken") return {tone: "bad", word: "Audit log is broken", title: "The audit log is broken", line: "The log in the database is not what was signed."};
     if (facts.checked === "unexplained") return {tone: "bad", word: "State not explained", title: "The audit log does not explain the state", line: "The server’s background check found what the audit log does not explain. “nagz audit reconcile” names it."};
-    const heard = facts.lastAnswerAt ? `Last heard at ${clock(new Date(facts.lastAnswerAt))}; what happened since is not known.` : "It has not answered yet.";
+    const heard = facts.lastAnswerAt ? `Last heard at ${clock(new Date(facts.lastAnswerAt))}; nothing is known of the time since.` : "It has not answered yet.";
     if (!facts.isReachable) return {tone: "open", word: "Server unreachable", title: "The server does not answer", line: `${facts.problem} ${heard}`.trim()};
     if (facts.lastAnswerAt && Date.now() - facts.lastAnswerAt > freshMilliseconds) return {tone: "open", word: "State is old", title: "The state shown is old", line: heard};
     if (facts.server === null) return {tone: "open", word: "Checking …", title: "Checking", line: ""};
-    if (facts.server === "late") return {tone: "open", word: "Audit log is late", title: "The audit log is late", line: "Entries wait longer for a checkpoint than they should."};
+    if (facts.server === "late") return {tone: "open", word: "Audit log is late", title: "The audit log is late", line: "Entries wait longer for a checkpoint than they should. An operator finds the reason in the server’s log."};
     if (facts.server === "off") return {tone: "open", word: "No log kept", title: "No log is kept", line: "This server signs no checkpoints."};
-    if (facts.server !== "current") return {tone: "open", word: "State unknown", title: "The server says what this page does not know", line: String(facts.server)};
+    if (facts.server !== "current") return {tone: "open", word: "State unknown", title: "The state is not known", line: `The server reports “${facts.server}”, which this page does not know. Load the page again.`};
     if (facts.signature === "unknown") return {tone: "open", word: "Not checked here", title: "Cannot be checked here", line: `The server says that the audit log is sealed. ${facts.signatureNote}`};
     if (facts.signature !== "good") return {tone: "open", word: "Checking …", title: "Checking", line: "The server says that the audit log is sealed."};
     const age = Date.now() - facts.head.time.getTime();
@@ -100,11 +100,13 @@ export function updateKeptFindings(count) {
     notify();
 }
 
-/** Dismisses all findings of this browser. */
+/** Dismisses all findings of this browser. What holds now is known after the next round: to have noted a finding is no check. */
 export function dismissFindings() {
     findings = [];
     localStorage.removeItem(place());
+    facts.signature = null;
     notify();
+    pollSoon();
 }
 
 function loadFindings() {
@@ -156,12 +158,11 @@ async function pollServer(signal) {
         if (!ready.ok) throw new Error(`It answered ${ready.status}.`);
         const {audit_log: state, audit_state: checked, audit_findings: kept} = await ready.json();
         facts.kept = kept ?? 0;
-        const asked = {askedAt: Date.now(), reads: recordedReads()};
         const note = state === "off" ? null : await fetch("/api/v1/audit/log/checkpoint", {cache: "no-store", signal});
         if (note && !note.ok && note.status !== 404) throw new Error(`It answered ${note.status}.`);
         updateServerState(state);
         updateBackgroundCheck(checked);
-        if (note?.ok) await checkCheckpoint(await note.text(), asked);
+        if (note?.ok) await checkCheckpoint(await note.text());
     } catch (error) {
         if (signal.aborted && signal.reason?.name !== "TimeoutError") return;
         Object.assign(facts, {isReachable: false, problem: error.message?.startsWith("It answered") ? error.message : ""});
@@ -170,20 +171,26 @@ async function pollServer(signal) {
 }
 
 /** Verifies a checkpoint: its signature by a trusted key, and that the log has only grown since the last check. */
-async function checkCheckpoint(note, asked = {}) {
+async function checkCheckpoint(note) {
     try {
         let seen = await checkpoint(note, facts.origin, facts.keys);
         // A new key may have been authorised meanwhile.
         if (!seen) seen = await checkpoint(note, facts.origin, await log.keys());
-        if (!seen) return reportFinding({id: "signature", word: "Forged checkpoint", title: "The checkpoint is not signed by a trusted key", text: "The newest checkpoint carries no signature of the key this browser has pinned.", href: "#/overview"});
+        if (!seen) return forged({id: "signature", word: "Forged checkpoint", title: "The checkpoint is not signed by a trusted key", text: "The newest checkpoint carries no signature of the key this browser has pinned.", href: "#/overview"});
         const complaint = await growthComplaint(seen);
-        if (complaint) return reportFinding({id: "history", word: "Log was rewritten", title: "The log was rewritten", text: complaint, href: "#/overview"});
-        Object.assign(facts, {signature: "good", signatureNote: "", head: !facts.head || seen.size >= facts.head.size ? {...seen, ...asked} : facts.head});
+        if (complaint) return forged({id: "history", word: "Log was rewritten", title: "The log was rewritten", text: complaint, href: "#/overview"});
+        Object.assign(facts, {signature: "good", signatureNote: "", head: !facts.head || seen.size >= facts.head.size ? seen : facts.head});
     } catch (error) {
         if (!(error instanceof CannotCheck)) throw error;
         Object.assign(facts, {signature: "unknown", signatureNote: error.message});
     }
     notify();
+}
+
+/** Reports a finding about a checkpoint: no earlier one vouches for the log any more. */
+function forged(finding) {
+    facts.signature = null;
+    reportFinding(finding);
 }
 
 /** Compares a signed checkpoint with the largest one stored. Returns an error text or null. Comparisons run one at a time, so that

@@ -63,10 +63,11 @@ extension AuditQuery {
         details["person"] = personID?.description
         details["resource"] = resourceID?.description
         details["trace"] = traceID?.description
-        details["kind"] = kind == nil ? nil : "given"
-        details["q"] = q == nil ? nil : "given"
+        details["kind"] = kind.map { AuditKind(rawValue: $0) == nil ? "given" : $0 }
+        details["q"] = q.map { text in AuditKind.allCases.contains { $0.rawValue.hasPrefix(text) } ? text : "given" }
         details["from"] = from?.rfc3339
         details["to"] = to?.rfc3339
+        details["without_own_reads"] = withoutOwnReads == true ? "true" : nil
         details["cursor"] = cursor == nil ? nil : "given"
         return details
     }

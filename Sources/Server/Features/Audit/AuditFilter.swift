@@ -17,6 +17,8 @@ struct AuditFilter {
         case id(ResourceID, Pseudonym)
         /// A search text that no single index answers.
         case words(Words)
+        /// Every entry but the person's reads as an administrator.
+        case notReadBy(Pseudonym)
     }
 
     /// The meanings of a search text: an entry matches if any of them does.

@@ -63,9 +63,12 @@ extension Services {
     /// The query's filter. A search text also means the people whose names, as the reader sees them, contain it.
     func auditFilter(_ query: AuditQuery, for reader: AuditReader) async throws -> AuditFilter? {
         let text = AuditFilter.words(of: query).lowercased()
-        guard !text.isEmpty, ResourceID(text) == nil else { return try await AuditFilter(query, database) }
-        let named = try await auditPeople(for: reader).filter { $0.name?.lowercased().contains(text) ?? false }
-        return try await AuditFilter(query, named: named.map(\.person), database)
+        let isSearch = !text.isEmpty && ResourceID(text) == nil
+        let named =
+            isSearch ? try await auditPeople(for: reader).filter { $0.name?.lowercased().contains(text) ?? false } : []
+        guard var filter = try await AuditFilter(query, named: named.map(\.person), database) else { return nil }
+        if query.withoutOwnReads == true, let own = reader.administrator { filter.conditions.append(.notReadBy(own)) }
+        return filter
     }
 }
 

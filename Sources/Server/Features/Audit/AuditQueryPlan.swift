@@ -1,3 +1,4 @@
+import Audit
 import Domain
 import SQL
 
@@ -45,7 +46,7 @@ struct AuditQueryPlan {
         case .id(let id, let person):
             runs = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
             count = 4
-        case .words: return nil
+        case .words, .notReadBy: return nil
         }
         (self.count, self.isInChain) = (count, isInChain)
     }
@@ -92,6 +93,7 @@ extension AuditFilter.Condition {
         case .id(let id, let person):
             "(e.trace = \(id) OR e.resource = \(id) OR e.actor = \(person) OR e.subject = \(person))"
         case .words(let words): words.predicate
+        case .notReadBy(let person): "NOT (e.kind = \(AuditKind.adminRead.rawValue) AND e.actor = \(person))"
         }
     }
 }

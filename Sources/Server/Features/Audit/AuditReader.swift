@@ -6,12 +6,16 @@ import Postgres
 /// Somebody who may read audit logs: a guardian their family's, an administrator all, and the two parties of a connection
 /// that was accepted the connection's own. A connection's id takes the place of a family's.
 ///
-/// An administrator's read is recorded in the audit log, in the chain outside families, before they see the answer. A
-/// guardian's is not: the log would grow whenever it is read.
+/// An administrator's read is recorded in the audit log, in the chain outside families, before they see the answer; one
+/// that an entry of the same trace covers already is not recorded again (`RecordedRead`). A guardian's is not recorded: the
+/// log would grow whenever it is read.
 struct AuditReader {
     /// The audit log to read; nil for all.
     let family: FamilyID?
-    let isAdmin: Bool
+    /// The administrator who reads; nil for everybody else.
+    let administrator: Pseudonym?
+
+    var isAdmin: Bool { administrator != nil }
 }
 
 extension Services {
@@ -26,18 +30,18 @@ extension Services {
     ) async throws -> AuditReader {
         let account = try await access.account(caller, database)
         if account.isAdmin {
-            try await record(caller, account, what, family, details)
-            return AuditReader(family: family, isAdmin: true)
+            try await recordRead(caller, account, what, of: family, details)
+            return AuditReader(family: family, administrator: account.pseudonym)
         }
         guard let family = family ?? account.family else {
             throw APIError(.authorizationDenied, .guardianOnly)
         }
-        if try await isParty(account.id, of: family) { return AuditReader(family: family, isAdmin: false) }
+        if try await isParty(account.id, of: family) { return AuditReader(family: family, administrator: nil) }
         let member = try await access.member(caller, of: family, database)
         if let denial = member.denial(of: .readAuditLog) {
             try await refuse(caller, member, .auditReadDenied, denial)
         }
-        return AuditReader(family: family, isAdmin: false)
+        return AuditReader(family: family, administrator: nil)
     }
 
     /// Checks again, while something long is sent, that the reader may read it: between any two slices their session may have
@@ -57,18 +61,5 @@ extension Services {
     /// Whether the user is one of the two parties of a connection of that id.
     private func isParty(_ user: UserID, of connection: FamilyID) async throws -> Bool {
         try await !database.query(ConnectionStatements.auditReader(user, of: connection)).isEmpty
-    }
-
-    private func record(
-        _ caller: Caller, _ account: Account, _ what: Contract.Operation, _ family: FamilyID?,
-        _ details: AuditBody
-    ) async throws {
-        var details = details
-        details["operation"] = what.id
-        details["family"] = family?.description
-        let act = Act(
-            kind: .adminRead, basis: .nothing, actor: account.pseudonym, resource: family?.retyped(),
-            details: details, stampedRows: 0)
-        let _: NoAnswer = try await ledger.write(caller, in: .outside) { _ in .perform(act, NoAnswer()) }
     }
 }

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import SQL
@@ -65,6 +66,16 @@ enum AuditStatements {
 
     static func entry(_ family: FamilyID, _ number: Int64) -> SQL {
         "SELECT \(columns) FROM audit_entry e \(joins) WHERE e.family_id = \(family) AND e.n = \(number)"
+    }
+
+    /// An administrator's reads under a trace, newest first.
+    static func reads(by person: Pseudonym, under trace: TraceID, since: Timestamp) -> SQL {
+        """
+        SELECT \(columns) FROM audit_entry e \(joins)
+        WHERE e.trace = \(trace) AND e.at >= \(since) AND e.actor = \(person) AND e.family_id = \(FamilyID.outside)
+          AND e.kind = \(AuditKind.adminRead.rawValue)
+        ORDER BY e.at DESC LIMIT 50
+        """
     }
 
     /// All kinds in the log, found by one index step for each.

@@ -7,16 +7,9 @@ extension Deliveries {
     /// All deliveries as administrators see them, the newest first. Each look is an entry of the audit log.
     func reviews(_ caller: Caller, _ call: Call<DeliveryReviewQuery, NoBody>) async throws -> Page<DeliveryReview> {
         let account = try await services.requireAdministrator(caller, .deliveryReviewDenied)
-        var act = Act(
-            kind: .adminRead, basis: .nothing, actor: account.pseudonym,
-            details: [
-                "operation": API.listDeliveryReviews.operation.id, "status": call.parameters.status?.rawValue ?? "all",
-            ],
-            stampedRows: 0)
-        act.details["dropped"] = call.parameters.isDropped.map { "\($0)" }
-        let _: NoAnswer = try await services.ledger.write(caller, in: .outside) { [act] _ in
-            .perform(act, NoAnswer())
-        }
+        var details: AuditBody = ["status": call.parameters.status?.rawValue ?? "all"]
+        details["dropped"] = call.parameters.isDropped.map { "\($0)" }
+        try await services.recordRead(caller, account, API.listDeliveryReviews.operation, details)
         let rows = try await services.database.query(DeliveryStatements.reviews(call.parameters))
         return try Page(rows, answering: call.parameters.page) { try DeliveryReview($0) }
     }

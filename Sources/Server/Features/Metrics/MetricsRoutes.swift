@@ -6,9 +6,12 @@ enum MetricsRoutes {
     static func register(
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
     ) {
-        routes.open(API.getMetrics) { _ in
-            Dashboard.figures(
-                telemetry, await counts.current(services.database), at: services.clock.now())
+        routes.openOrSignedIn(API.getMetrics) { caller, _ in
+            // How many users, families and nags there are is for administrators.
+            let account =
+                if let caller { try? await services.access.account(caller, services.database) } else { nil as Account? }
+            let product = account?.isAdmin == true ? await counts.current(services.database) : nil
+            return Dashboard.figures(telemetry, product, at: services.clock.now())
         }
     }
 }

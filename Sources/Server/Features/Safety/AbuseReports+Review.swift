@@ -9,14 +9,9 @@ extension AbuseReports {
         _ caller: Caller, _ call: Call<AbuseReportReviewQuery, NoBody>
     ) async throws -> Page<AbuseReportReview> {
         let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
-        let act = Act(
-            kind: .adminRead, basis: .nothing, actor: account.pseudonym,
-            details: [
-                "operation": API.listAbuseReportReviews.operation.id,
-                "status": call.parameters.status?.rawValue ?? "all",
-            ],
-            stampedRows: 0)
-        let _: NoAnswer = try await services.ledger.write(caller, in: .outside) { _ in .perform(act, NoAnswer()) }
+        try await services.recordRead(
+            caller, account, API.listAbuseReportReviews.operation,
+            ["status": call.parameters.status?.rawValue ?? "all"])
         let rows = try await services.database.query(AbuseReportStatements.page(call.parameters))
         return try Page(rows, answering: call.parameters.page) { try AbuseReportReview($0, at: call.now) }
     }
