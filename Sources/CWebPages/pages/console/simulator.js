@@ -87,7 +87,7 @@ export function simulator({family, saved, edited}) {
     function refuse(error) {
         const isOfForm = error.field?.startsWith("constraints[0]");
         [...asked, ...known].find((one) => one.name === error.field)?.tell(error.message);
-        fill("unknown", "unknown", isOfForm ? "Complete the constraint in the form first" : "This cannot be tried yet", h("p", {}, isOfForm ? error.message.replace("constraints[0].", "") : error.message));
+        fill("unknown", "unknown", isOfForm ? "Complete the constraint in the form first" : "This cannot be tried yet", !isOfForm && h("p", {}, error.message));
     }
     function show(answer, form) {
         const {policy, decision, failure, explanation} = answer;
