@@ -20,6 +20,7 @@ import drafts  # noqa: F401
 import questions  # noqa: F401
 import apipage  # noqa: F401
 import everyday  # noqa: F401
+import languages  # noqa: F401
 import looks  # noqa: F401
 import hostile  # noqa: F401
 import truth  # noqa: F401

@@ -1,4 +1,5 @@
 // AI decisions: the rule, the route, the duration, and the reason of a fallback.
+import {places, plain} from "/console/aiwords.js";
 import {entries} from "/console/api.js";
 import {failure, h, nothing, number, skeleton} from "/console/dom.js";
 import {allKinds} from "/console/kinds.js";
@@ -70,7 +71,7 @@ function card(entry, state) {
     return h("article", {class: "card decision"},
         h("header", {}, h("h3", {}, title(operation)), time(entry.at)),
         h("p", {class: "rule"}, h("b", {}, (details.output || "decided").replaceAll("_", " ")), details.rule && h("span", {}, " by rule ", h("code", {}, details.rule))),
-        h("div", {class: "factrow"}, fact("for", person(entry.subject || entry.actor)), fact("route", details.route), fact("provider", details.provider),
+        h("div", {class: "factrow"}, fact("for", person(entry.subject || entry.actor)), fact("route", details.route && plain(places, details.route)), fact("provider", details.provider),
             fact("latency", details.latency_us && `${(details.latency_us / 1000).toFixed(1)} ms`), details.constraint && fact("constraint", details.constraint),
             isFallback ? h("span", {class: "badge warn"}, `fallback: ${(details.fallback_reason || "used").replaceAll("_", " ")}`) : h("span", {class: "badge"}, "no fallback"),
             state.status.reader === "admin" && fact("in", family(entry.family_id))),
@@ -86,5 +87,5 @@ function showFigures(box, seen) {
     const top = [...rules].sort((left, right) => right[1] - left[1])[0];
     const tile = (title, value, note) => h("div", {class: "card tile"}, h("span", {class: "muted"}, title), h("strong", {}, value), h("small", {class: "muted"}, note));
     box.replaceChildren(tile("Decisions shown", number(seen.length), "newest first"), tile("Median latency", at(0.5), `slowest tenth from ${at(0.9)}`),
-        tile("Fallbacks", number(fallbacks), seen.length ? `${Math.round(fallbacks / seen.length * 100)} % of them` : ""), tile("Most used rule", top ? String(top[1]) : "–", top ? top[0] : ""));
+        tile("Fallbacks", number(fallbacks), seen.length ? `${Math.round(fallbacks / seen.length * 100)} % of them` : ""), tile("Most used rule", top ? String(top[1]) : "–", top ? h("code", {}, top[0]) : ""));
 }

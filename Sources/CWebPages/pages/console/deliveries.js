@@ -32,7 +32,7 @@ export function deliveries(main) {
             one.failure && h("p", {class: "rule"}, h("span", {class: "muted"}, "Last error: "), h("bdi", {}, one.failure)),
             h("div", {class: "factrow"}, one.cause && fact("cause", h("code", {}, one.cause)),
                 fact(one.cause?.startsWith("connection_") ? "connection" : "family", auditLog("family_id", one.family_id, family(one.family_id))), one.nag_id && fact("nag", auditLog("resource_id", one.nag_id, h("code", {}, short8(one.nag_id)))),
-                fact("to", auditLog("person_id", one.user_id, h("code", {}, short8(one.user_id))))),
+                fact("recipient", auditLog("person_id", one.user_id, h("code", {}, short8(one.user_id))))),
             problem,
             h("footer", {}, button, h("a", {class: "button small", href: address("trail", {resource_id: one.id}), "aria-label": `Audit log of delivery ${short8(one.id)}`}, "Audit log")));
     }

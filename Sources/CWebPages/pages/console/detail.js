@@ -65,7 +65,7 @@ function content(detail, family, n, verdict, steps) {
         h("div", {class: "actions"}, filter("trace_id", entry.trace_id, "Follow the trace"), entry.resource_id && filter("resource_id", entry.resource_id, "Everything about this"),
             filter("person_id", entry.actor, "All of this person")),
         h("h3", {}, "What it says"),
-        details.length ? h("dl", {class: "fields body"}, details.map(([name, value]) => row(h("bdi", {}, Object.hasOwn(labels, name) ? labels[name] : name.replaceAll("_", " ")), shown(name, value))))
+        details.length ? h("dl", {class: "fields body"}, details.map(([name, value]) => row(Object.hasOwn(labels, name) ? labels[name] : h("bdi", {}, name.replaceAll("_", " ")), shown(name, value))))
             : h("p", {class: "muted"}, detail.payload === "erased" ? "Erased." : "This entry has no details."),
         h("h3", {}, "Chain"),
         h("div", {class: "chain", role: "group", "aria-label": "Place in the chain"},

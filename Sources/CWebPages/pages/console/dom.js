@@ -1,4 +1,5 @@
 // Functions that all views use: creating elements and showing messages.
+import {language} from "/console/language.js";
 import {whenReachable} from "/console/recovery.js";
 
 /** Creates an element: h("a", {href: "#/trail", class: "link", onclick: go}, "Audit log", child, [more]). */
@@ -50,7 +51,7 @@ export function icon(name) {
         svg("path", {d: paths[name]}));
 }
 
-export const number = (value) => new Intl.NumberFormat("en").format(value);
+export const number = (value) => new Intl.NumberFormat(language).format(value);
 
 // MARK: messages
 

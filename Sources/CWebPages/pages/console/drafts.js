@@ -47,7 +47,7 @@ export function drafts(main, state) {
         const sure = one.confidence === null ? "" : `, ${Math.round(one.confidence * 100)} % sure`;
         const fallback = one.used_fallback ? `; no model's text: ${fallbackText(one.fallback_reason)}` : "";
         const first = one.model === "client" ? "the client" : one.model === "heuristic" ? `the rules${sure}${fallback}` : `the model ${one.model}${sure}`;
-        return one.written_by === "person" ? h("span", {}, nameOf(one.edited_by), ", first by ", h("bdi", {}, first)) : h("bdi", {}, first);
+        return one.written_by === "person" ? h("span", {}, nameOf(one.edited_by), ", first by ", h("span", {}, first)) : h("span", {}, first);
     }
 
     /** One step of the plan, as a sentence. */

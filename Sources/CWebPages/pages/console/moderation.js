@@ -14,7 +14,7 @@ const statuses = ["open", "investigating", "resolved", "dismissed", "all"];
 const isClosed = (status) => status === "resolved" || status === "dismissed";
 
 export function moderation(main) {
-    const links = statusLinks(statuses, (status) => address("moderation", {status: status === "open" ? "" : status}));
+    const links = statusLinks(statuses, (status) => address("moderation", {status: status === "open" ? "" : status}), (status) => (status === "open" ? "To review" : word(status)));
     const list = cardList({path: "/admin/abuse-reports", label: "Abuse reports, oldest first", empty: "No abuse report has this status.", card, onLoad: () => show()});
     const drawer = makeDrawer(() => closeDrawer("report"), "abuse report");
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "Moderation"), h("p", {class: "muted"}, "Abuse reports, oldest first. The audit log records who reads one.")), links.element, ...list.elements, drawer.element);

@@ -78,4 +78,4 @@ function avatar(id, name) {
     return h("span", {class: `avatar hue${hue}`, "aria-hidden": "true"}, initial.toUpperCase());
 }
 
-export const family = (id) => h("bdi", {class: id === nobody ? "name muted" : "name"}, familyName(id));
+export const family = (id) => h(id === nobody ? "span" : "bdi", {class: id === nobody ? "name muted" : "name"}, familyName(id));

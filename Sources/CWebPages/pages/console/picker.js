@@ -1,5 +1,6 @@
 // A searchable select field (ARIA combobox) over pages from the server.
 import {h, icon} from "/console/dom.js";
+import {said} from "/console/language.js";
 import {latest} from "/console/latest.js";
 
 let last = 0;
@@ -22,7 +23,7 @@ export function picker({name, label, all, titleOf, search, onPick}) {
 
     function set(wanted) {
         value = wanted;
-        if (list.hidden) input.value = value ? titleOf(value) : all ?? "";
+        if (list.hidden) input.value = value ? titleOf(value) : said(all ?? "");
     }
     function close() {
         clearTimeout(timer);
@@ -47,7 +48,7 @@ export function picker({name, label, all, titleOf, search, onPick}) {
     }
     const option = (item, act) => {
         const element = h("li", {role: "option", id: `${id}-${options().length}`, class: item.value === "" ? "muted" : "", "aria-selected": String(item.value === value),
-            onpointerdown: (event) => event.preventDefault(), onclick: act}, h("bdi", {}, item.title), item.note && h("small", {}, item.note));
+            onpointerdown: (event) => event.preventDefault(), onclick: act}, h(item.value ? "bdi" : "span", {}, item.title), item.note && h("small", {}, item.note));
         list.append(element);
     };
     function add(page) {

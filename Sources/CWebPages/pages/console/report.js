@@ -61,7 +61,7 @@ function showHistory(list, one) {
 
 function line(entry) {
     const {from, status, severity, note} = entry.details || {};
-    const text = entry.kind === "abuse_report.created" ? "reported" : from === status ? `${status}, ${severity}` : `${from} to ${status}, ${severity}`;
+    const text = entry.kind === "abuse_report.created" ? "reported" : [from !== status && [from, " → "], status, ", ", severity];
     return h("li", {}, h("button", {type: "button", onclick: () => openEntry(entry.family_id, entry.n)}, h("b", {}, text), " by ", person(entry.actor), time(entry.at)),
         note && h("p", {class: "reason"}, h("bdi", {}, note)));
 }

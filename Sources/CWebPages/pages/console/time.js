@@ -1,5 +1,6 @@
 // Times: the displayed zone, formatting, and conversion of local dates and times to timestamps.
 import {h} from "/console/dom.js";
+import {language, locale} from "/console/language.js";
 
 // MARK: the zone
 
@@ -15,7 +16,7 @@ export function toggleZone() {
 
 // MARK: formatting
 
-const format = (options) => (moment) => new Intl.DateTimeFormat("en-GB", {timeZone: zoneName(), ...options}).format(moment);
+const format = (options) => (moment) => new Intl.DateTimeFormat(locale, {timeZone: zoneName(), ...options}).format(moment);
 export const day = format({weekday: "short", day: "numeric", month: "short", year: "numeric"});
 export const clock = format({hour: "2-digit", minute: "2-digit", second: "2-digit"});
 export const minute = format({hour: "2-digit", minute: "2-digit"});
@@ -38,14 +39,14 @@ const measure = (seconds) => (seconds < 60 ? [seconds, "second"] : seconds < 360
 
 export function ago(text) {
     const [count, unit] = measure(Math.max(0, (Date.now() - new Date(text)) / 1000));
-    return new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(-Math.round(count), unit);
+    return new Intl.RelativeTimeFormat(language, {numeric: "auto"}).format(-Math.round(count), unit);
 }
 
 /** A length of time: hours up to three days, because that is how review targets are stated. */
 export function span(milliseconds) {
     const seconds = milliseconds / 1000;
     const [count, unit] = seconds >= 86400 && seconds <= 3 * 86400 ? [seconds / 3600, "hour"] : measure(seconds);
-    return new Intl.NumberFormat("en", {style: "unit", unit, unitDisplay: "long", maximumFractionDigits: unit === "day" ? 1 : 0}).format(count);
+    return new Intl.NumberFormat(language, {style: "unit", unit, unitDisplay: "long", maximumFractionDigits: unit === "day" ? 1 : 0}).format(count);
 }
 
 // MARK: dates and times in the zone

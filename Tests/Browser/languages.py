@@ -1,0 +1,78 @@
+"""The console in German and Spanish: every text has its translation, and the longest ones fit."""
+import json
+import re
+
+from looks import VIEWS, open_first
+from measures import CUT_OFF, unnamed
+from pages import admin_views
+from walk import step
+
+LANGUAGES = {"de": ("de-DE,de", "Prüfwert"), "es": ("es-ES,es", "contraseña")}
+# The rows of all lists.
+ROWS = "Promise.all(['logwords', 'familywords', 'questionwords'].map((name) => import(`/console/${name}.js`))).then((lists) => lists.flatMap((one) => one.default))"
+# Texts on the page that are neither translations nor other people's words: the log's kinds and ids are code.
+UNTRANSLATED = """(async () => {
+    const rows = await %s;
+    const source = (text) => `^${text.replace(/[.*+?^$()|[\\]\\\\]/g, '\\\\$&').replace(/\\{#?\\d\\}/g, '.+?')}$`;
+    const known = new Set(rows.flatMap((row) => row[COLUMN].includes('{') ? [] : [row[COLUMN]]));
+    const patterns = rows.filter((row) => row[COLUMN].includes('{')).map((row) => new RegExp(source(row[COLUMN]), 's'));
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = new Set();
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const text = node.data.trim();
+        if (!/\\p{L}{2}/u.test(text) || !node.parentElement.checkVisibility() || node.parentElement.closest('bdi, code, kbd, time, textarea, script, noscript, .day, .kind, .words, .plot, .zone, .brand, .steps small, .rule b, .tile strong small')) continue;
+        if (!known.has(text) && !patterns.some((one) => one.test(text))) found.add(text);
+    }
+    return [...found];
+})()""" % ROWS
+# What Intl writes, units, and names of things that have no other name.
+NEUTRAL = re.compile(r"^(vor|hace|dentro de|in) .*|^ahora$|^jetzt$|^[\d.,\s  ]+ ?(ms|MB|s|%|1/s|Tage?|Stunden?|Minuten?|Sekunden?|días?|horas?|minutos?|segundos?).*$|^Nagz$|^nagz\.local/.*|^UTC$|^heuristic$", re.S)
+
+
+def untranslated(walk, column):
+    found = walk.browser.js(UNTRANSLATED.replace("COLUMN", str(column)))
+    return [text for text in found if not NEUTRAL.match(text)]
+
+
+@step
+def languages(walk):
+    """Each row of the lists is whole; in each language no view shows English, is cut off, or has a control without a name."""
+    b = walk.browser
+    rows = b.js(ROWS)
+    assert len(rows) > 500 and all(len(row) == 3 and all(text.strip() for text in row) for row in rows)
+    values = re.compile(r"\{#?\d\}")
+    assert all(sorted(values.findall(row[0])) == sorted(values.findall(text)) for row in rows for text in row), "values are lost"
+    meanings = {}
+    for row in rows:
+        assert meanings.setdefault(row[0], row) == row, f"two translations: {meanings[row[0]]}, {row}"
+    agent = b.js("navigator.userAgent")
+    try:
+        for column, (name, (accepted, word)) in enumerate(LANGUAGES.items(), 1):
+            assert any(word in row[column] for row in rows)
+            missing = set()
+            b.command("Network.setUserAgentOverride", userAgent=agent, acceptLanguage=accepted)
+            walk.become(walk.options.guardian)
+            assert b.js("document.documentElement.lang") == name
+            for width in (1320, 390) if name == "de" else (390,):
+                b.look(width, 900, mobile=width == 390)
+                for view, ready in VIEWS.items():
+                    walk.view(view, ready)
+                    b.js("new Promise((done) => setTimeout(done, 200))")
+                    missing.update(untranslated(walk, column))
+                    assert b.js("document.documentElement.scrollWidth <= innerWidth") and not b.js(CUT_OFF), f"{name}, {view}, {width}: {b.js(CUT_OFF)}"
+                    assert not unnamed(b), unnamed(b)
+                    walk.shot(f"{name}-{width}-{view.split('?')[0]}")
+            walk.view("policies", VIEWS["policies"])
+            assert {"de": "Kind", "es": "niño o niña"}[name] in b.js("document.querySelector('[data-part=members]').innerText"), "a translation was translated again"
+            open_first(walk)
+            missing.update(untranslated(walk, column))
+            b.look()
+            walk.become(walk.options.admin)
+            for view, ready in {"overview": "document.querySelectorAll('.tile').length > 8", **admin_views(walk)}.items():
+                walk.view(view, ready)
+                missing.update(untranslated(walk, column))
+            assert not missing, f"{name}: {sorted(missing)}"
+    finally:
+        b.command("Network.setUserAgentOverride", userAgent=agent, acceptLanguage="en-GB,en")
+        b.look()
+    walk.become(walk.options.guardian)
