@@ -66,7 +66,8 @@ extension Sample {
             AuditEventsExportQuery(
                 filter: AuditQuery(
                     familyID: id(2), actorID: id(1), subjectID: id(4), personID: id(5), kind: "nag.created",
-                    resourceID: id(3), traceID: id(19), q: "nag", from: moment, to: moment), format: .csv), NoBody(),
+                    resourceID: id(3), traceID: id(19), q: "nag", from: moment, to: moment, withoutOwnReads: true),
+                format: .csv), NoBody(),
             PlainText("at\r\n")),
         Sample(API.listAuditKinds, NoParameters(), NoBody(), AuditKindList(kinds: ["nag.created"])),
         Sample(

@@ -45,7 +45,7 @@ public struct AuditQuery: WireParameters, Hashable {
     public var from: Timestamp?
     public var to: Timestamp?
     /// True leaves out the administrator's own reads.
-    public var withoutOwnReads: Bool?
+    public var withoutOwnReads: Bool
     public var cursor: String?
     /// 1…200.
     public var limit: Int
@@ -55,7 +55,7 @@ public struct AuditQuery: WireParameters, Hashable {
     public init(
         familyID: FamilyID? = nil, actorID: UserID? = nil, subjectID: UserID? = nil, personID: UserID? = nil,
         kind: String? = nil, resourceID: ResourceID? = nil, traceID: TraceID? = nil, q: String? = nil,
-        from: Timestamp? = nil, to: Timestamp? = nil, withoutOwnReads: Bool? = nil, cursor: String? = nil,
+        from: Timestamp? = nil, to: Timestamp? = nil, withoutOwnReads: Bool = false, cursor: String? = nil,
         limit: Int = defaultLimit
     ) {
         self.familyID = familyID
@@ -84,7 +84,7 @@ public struct AuditQuery: WireParameters, Hashable {
         q = try parameters.optionalQuery("q")
         from = try parameters.optionalQuery("from", or: "from_date", "since")
         to = try parameters.optionalQuery("to", or: "to_date", "until")
-        withoutOwnReads = try parameters.optionalQuery("without_own_reads")
+        withoutOwnReads = try parameters.optionalQuery("without_own_reads") ?? false
         cursor = try parameters.optionalQuery("cursor")
         limit = try parameters.limit(default: Self.defaultLimit)
     }
@@ -107,7 +107,7 @@ public struct AuditQuery: WireParameters, Hashable {
         parameters.query("q", q)
         parameters.query("from", from)
         parameters.query("to", to)
-        parameters.query("without_own_reads", withoutOwnReads)
+        if withoutOwnReads { parameters.query("without_own_reads", withoutOwnReads) }
     }
 }
 

@@ -142,7 +142,7 @@ struct ExecutionRecordTests {
                 #expect(record.execution.fallbackConfirmed == fallback)
                 #expect(record.execution.constraintConfirmed == constraint)
                 #expect(record.execution.stages.last == StageTime(.failed, at: server.clock.now()))
-                #expect(rule == nil || record.execution.reason?.hasSuffix("(user declined)") == true)
+                #expect(rule == nil || record.execution.reason?.hasSuffix("did not agree to the server") == true)
             }
             #expect(
                 try await server.call(

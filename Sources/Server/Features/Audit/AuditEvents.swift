@@ -67,7 +67,7 @@ extension AuditQuery {
         details["q"] = q.map { text in AuditKind.allCases.contains { $0.rawValue.hasPrefix(text) } ? text : "given" }
         details["from"] = from?.rfc3339
         details["to"] = to?.rfc3339
-        details["without_own_reads"] = withoutOwnReads == true ? "true" : nil
+        details["without_own_reads"] = withoutOwnReads ? "true" : nil
         details["cursor"] = cursor == nil ? nil : "given"
         return details
     }

@@ -67,7 +67,7 @@ extension Services {
         let named =
             isSearch ? try await auditPeople(for: reader).filter { $0.name?.lowercased().contains(text) ?? false } : []
         guard var filter = try await AuditFilter(query, named: named.map(\.person), database) else { return nil }
-        if query.withoutOwnReads == true, let own = reader.administrator { filter.conditions.append(.notReadBy(own)) }
+        if query.withoutOwnReads, let own = reader.administrator { filter.conditions.append(.notReadBy(own)) }
         return filter
     }
 }
