@@ -46,7 +46,7 @@ let package = Package(
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
         .target(
             name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
-        .target(name: "Pictures", swiftSettings: common),
+        .target(name: "Pictures", dependencies: ["CZlib"], swiftSettings: checkedMemory),
         .target(
             name: "Audit", dependencies: ["CCrypto", "CSodium", "Domain"], exclude: ["README.md"],
             swiftSettings: checkedMemory),

@@ -58,6 +58,10 @@ extension Array where Element == UInt8 {
 
     mutating func append(_ range: Range<Int>, of bytes: [UInt8]) { append(contentsOf: bytes[range]) }
 
+    mutating func append(bigEndian number: Int, _ count: Int) {
+        for shift in (0..<count).reversed() { append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
+    }
+
     mutating func append(littleEndian number: Int, _ count: Int) {
         for shift in 0..<count { append(UInt8(truncatingIfNeeded: number >> (8 * shift))) }
     }

@@ -74,11 +74,24 @@ enum HEIC {
                     _ = try reader.bigEndian(4)
                     let (width, height) = (try reader.bigEndian(4), try reader.bigEndian(4))
                     try Picture.checkSize(width: width, height: height)
+                } else if property.name == "colr" {
+                    cleanColours(property, in: bytes, &output)
                 } else if descriptions.contains(property.name) {
                     property.erase(in: &output)
                 }
             }
         }
+    }
+
+    /// Keeps the colours of a property: four numbers, or a profile whose colours fit where it was (ISO/IEC 14496-12 §12.1.5).
+    private static func cleanColours(_ property: Box, in bytes: [UInt8], _ output: inout [UInt8]) {
+        let start = property.content.lowerBound
+        if bytes.has("nclx", at: start), property.content.count == 11 { return }
+        let place = min(start + 4, property.content.upperBound)..<property.content.upperBound
+        guard bytes.has("prof", at: start) || bytes.has("rICC", at: start),
+            let profile = ColourProfile.clean(Array(bytes[place])), profile.count <= place.count
+        else { return property.erase(in: &output) }
+        output.replaceSubrange(place, with: profile + Array(repeating: 0, count: place.count - profile.count))
     }
 
     /// The items that are metadata: their ids, and where their types are written (ISO/IEC 14496-12 §8.11.6).

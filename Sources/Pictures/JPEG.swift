@@ -3,7 +3,9 @@ enum JPEG {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(2), of: reader.bytes)  // SOI
         var (pixels, scans, hasOrientation) = (0, 0, false)
-        while true {
+        var profile = ProfileParts()
+        // A file that breaks off in a scan is shown as far as it goes: its end is added.
+        while scans == 0 || reader.remaining > 1 {
             let marker = try marker(&reader)
             if marker == 0xD9 { break }
             // What stands alone (TEM, RSTn, SOI) has no place between segments.
@@ -22,12 +24,13 @@ enum JPEG {
                 output.append(content.lowerBound..<content.lowerBound + 12, of: reader.bytes)
                 output += [0, 0]
             case 0xE1:
-                guard !hasOrientation, let orientation = Exif.orientation(in: reader.bytes, content) else { continue }
+                guard !hasOrientation, let orientation = Exif.orientation(inSegment: content, of: reader.bytes)
+                else { continue }
                 hasOrientation = true
                 output += Exif.segment(orientation: orientation)
             case 0xE2:
                 guard reader.bytes.has("ICC_PROFILE\0", at: content.lowerBound), content.count > 14 else { continue }
-                append(marker, content, of: reader, to: &output)
+                profile.add(content, of: reader.bytes, at: output.count)
             case 0xEE:
                 guard reader.bytes.has("Adobe", at: content.lowerBound), content.count == 12 else { continue }
                 append(marker, content, of: reader, to: &output)
@@ -51,6 +54,31 @@ enum JPEG {
         }
         guard scans > 0 else { throw .malformed }
         output += [0xFF, 0xD9]
+        if let (segment, place) = profile.segment { output.insert(contentsOf: segment, at: place) }
+    }
+
+    /// The parts of a colour profile, which segments with numbers carry (ICC.1:2022 Annex B.4).
+    private struct ProfileParts {
+        private var parts: [UInt8: Range<Int>] = [:]
+        private var count = 0
+        private var bytes: [UInt8] = []
+        private var place = 0
+
+        mutating func add(_ content: Range<Int>, of bytes: [UInt8], at place: Int) {
+            if parts.isEmpty { (self.bytes, self.place, count) = (bytes, place, Int(bytes[content.lowerBound + 13])) }
+            parts[bytes[content.lowerBound + 12]] = content.lowerBound + 14..<content.upperBound
+        }
+
+        /// The cleaned profile as one segment, and its place in the output; nil where parts are missing or nothing is kept.
+        var segment: (bytes: [UInt8], place: Int)? {
+            guard count > 0, parts.count == count else { return nil }
+            var whole: [UInt8] = []
+            for (_, part) in parts.sorted(by: { $0.key < $1.key }) { whole.append(part, of: bytes) }
+            guard let profile = ColourProfile.clean(whole), profile.count <= 0xFFFF - 16 else { return nil }
+            var segment: [UInt8] = [0xFF, 0xE2]
+            segment.append(bigEndian: profile.count + 16, 2)
+            return (segment + Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + profile, place)
+        }
     }
 
     /// The code of the next marker, behind any fill bytes.
@@ -61,13 +89,14 @@ enum JPEG {
         return code
     }
 
-    /// Entropy-coded data: up to the next marker but RSTn. A zero byte follows each 0xFF that is no marker.
+    /// Entropy-coded data: up to the next marker but RSTn, or the end of the file. A zero byte follows each 0xFF that is no
+    /// marker.
     private static func scan(_ reader: inout ByteReader) throws(PictureError) -> Range<Int> {
         let start = reader.position
         var index = start
         while true {
             index = reader.bytes.firstIndex(of: 0xFF, from: index)
-            guard index + 1 < reader.bytes.count else { throw .malformed }
+            guard index + 1 < reader.bytes.count else { return try reader.take(index - start) }
             let next = reader.bytes[index + 1]
             guard next == 0 || (0xD0...0xD7).contains(next) else { return try reader.take(index - start) }
             index += 2
@@ -84,10 +113,18 @@ enum JPEG {
 
 /// The one fact of Exif that is kept: which way up the picture is.
 enum Exif {
+    private static let prefix = Array("Exif\0\0".utf8)
+
     /// The orientation in the first directory of an APP1 segment, 2 to 8; nil where there is none, or it is the usual.
-    static func orientation(in bytes: [UInt8], _ content: Range<Int>) -> UInt8? {
-        guard bytes.has("Exif\0\0", at: content.lowerBound), content.count >= 6 + 14 else { return nil }
-        let tiff = Array(bytes[content.lowerBound + 6..<content.upperBound])
+    static func orientation(inSegment content: Range<Int>, of bytes: [UInt8]) -> UInt8? {
+        guard bytes[content].starts(with: prefix) else { return nil }
+        return orientation(in: content, of: bytes)
+    }
+
+    /// The same of Exif in a chunk of PNG or WebP, where some programs write the segment's prefix too.
+    static func orientation(in content: Range<Int>, of bytes: [UInt8]) -> UInt8? {
+        let tiff = Array(bytes[content].starts(with: prefix) ? bytes[content].dropFirst(prefix.count) : bytes[content])
+        guard tiff.count >= 14 else { return nil }
         let isLittleEndian = tiff.has("II*\0", at: 0)
         guard isLittleEndian || tiff.has("MM\0*", at: 0) else { return nil }
         func number(_ range: Range<Int>) -> Int {
@@ -108,9 +145,13 @@ enum Exif {
         return nil
     }
 
-    /// An APP1 segment that says the orientation and nothing else.
+    /// Exif that says the orientation and nothing else.
+    static func content(orientation: UInt8) -> [UInt8] {
+        Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
+    }
+
+    /// The same as an APP1 segment.
     static func segment(orientation: UInt8) -> [UInt8] {
-        [0xFF, 0xE1, 0, 34] + Array("Exif\0\0MM\0*".utf8)
-            + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
+        [0xFF, 0xE1, 0, 34] + prefix + content(orientation: orientation)
     }
 }

@@ -1,15 +1,16 @@
 /// Cleans a PNG file (W3C PNG, third edition).
 enum PNG {
-    /// The chunks that are kept: the critical ones, those that say how colours are shown, and those of animations. All
-    /// others are text, times, Exif, or unknown.
+    /// The chunks that are kept: the critical ones, those that say how colours are shown, and those of animations. The
+    /// colour profile and Exif are made anew. All others are text, times, or unknown.
     private static let kept: Set<String> = [
-        "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
+        "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
         "pHYs", "acTL", "fcTL", "fdAT",
     ]
 
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(8), of: reader.bytes)
         var (isFirst, hasData, pixels, frames) = (true, false, 0, 0)
+        var (hasProfile, hasOrientation) = (false, false)
         while true {
             let start = reader.position
             let length = try reader.bigEndian(4)
@@ -34,6 +35,16 @@ enum PNG {
                 frames += 1
                 try Picture.checkFrames(frames, pixels: pixels)
             }
+            switch type {
+            case "iCCP" where !hasProfile:
+                hasProfile = true
+                if let profile = profile(reader.bytes[content]) { appendChunk(type, profile, to: &output) }
+            case "eXIf" where !hasOrientation:
+                guard let orientation = Exif.orientation(in: content, of: reader.bytes) else { break }
+                hasOrientation = true
+                appendChunk(type, Exif.content(orientation: orientation), to: &output)
+            default: break
+            }
             guard kept.contains(type) else {
                 // Without a critical chunk, whose name begins in upper case, the picture cannot be shown.
                 guard reader.bytes[name.lowerBound] & 0x20 != 0 else { throw .malformed }
@@ -45,6 +56,21 @@ enum PNG {
                 return
             }
         }
+    }
+
+    /// The content of a chunk with the cleaned profile: a name, the method of compression, and the profile.
+    private static func profile(_ content: ArraySlice<UInt8>) -> [UInt8]? {
+        guard let end = content.prefix(80).firstIndex(of: 0), end + 1 < content.endIndex, content[end + 1] == 0,
+            let profile = ColourProfile.inflated(content[(end + 2)...]).flatMap(ColourProfile.clean)
+        else { return nil }
+        return Array("Colours\0\0".utf8) + ColourProfile.deflated(profile)
+    }
+
+    private static func appendChunk(_ name: String, _ content: [UInt8], to output: inout [UInt8]) {
+        output.append(bigEndian: content.count, 4)
+        let start = output.count
+        output += Array(name.utf8) + content
+        output.append(bigEndian: CRC.of(output, start..<output.count), 4)
     }
 
     /// Four ASCII letters.

@@ -51,9 +51,11 @@ public struct Picture: Sendable, Hashable {
 
     /// Checks a picture and removes its metadata.
     ///
-    /// - JPEG: keeps what decoding needs, the JFIF and Adobe segments, the colour profile and, of Exif, the orientation.
-    /// - PNG, WebP: keeps what decoding and animation need and the colour profile.
+    /// - JPEG: keeps what decoding needs, and the JFIF and Adobe segments. A file that breaks off in a scan is ended there.
+    /// - PNG, WebP: keeps what decoding and animation need.
     /// - GIF: removes comments and applications' data but the number of repetitions.
+    /// - All but GIF: keeps the colours of the colour profile and nothing else of it (`ColourProfile`). All but GIF and HEIC,
+    ///   which has a property for it: keeps the orientation of Exif.
     /// - HEIC: overwrites Exif, XMP, descriptions, times and unknown boxes with zeros, because tables in the file point to places in it.
     public init(cleaning bytes: [UInt8]) throws(PictureError) {
         guard let format = PictureFormat(startOf: bytes) else { throw .unknownFormat }

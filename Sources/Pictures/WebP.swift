@@ -10,6 +10,7 @@ enum WebP {
         var chunks = ByteReader(reader.bytes, content.lowerBound + 4..<content.upperBound)
         var (hasPicture, isFirst, isExtended) = (false, true, false)
         var (pixels, frames) = (0, 0)
+        var (hasProfile, hasOrientation) = (false, false)
         while !chunks.isAtEnd {
             let chunk = try Chunk(&chunks)
             if isFirst {
@@ -28,7 +29,7 @@ enum WebP {
                 try Picture.checkSize(width: width, height: height)
                 pixels = width * height
                 chunk.append(of: chunks.bytes, to: &output)
-                output[20] &= ~0x0C  // neither Exif nor XMP
+                output[20] &= ~(profileFlag | exifFlag | 0x04)  // no XMP; the others follow where they are kept
             case "VP8 ", "VP8L":
                 guard !hasPicture else { throw .malformed }
                 hasPicture = true
@@ -39,13 +40,35 @@ enum WebP {
                 frames += 1
                 try Picture.checkFrames(frames, pixels: pixels)
                 try appendFrame(chunk, chunks.bytes, to: &output)
-            case "ALPH", "ANIM", "ICCP": chunk.append(of: chunks.bytes, to: &output)
+            case "ALPH", "ANIM": chunk.append(of: chunks.bytes, to: &output)
+            case "ICCP":
+                guard !hasProfile, let profile = ColourProfile.clean(Array(chunks.bytes[chunk.content])) else { break }
+                hasProfile = true
+                output[20] |= profileFlag
+                appendChunk("ICCP", profile, to: &output)
+            case "EXIF":
+                guard !hasOrientation, let orientation = Exif.orientation(in: chunk.content, of: chunks.bytes) else {
+                    break
+                }
+                hasOrientation = true
+                output[20] |= exifFlag
+                appendChunk("EXIF", Exif.content(orientation: orientation), to: &output)
             default: break
             }
         }
         guard hasPicture else { throw .malformed }
         let written = output.count - 8
         for index in 0..<4 { output[4 + index] = UInt8(truncatingIfNeeded: written >> (8 * index)) }
+    }
+
+    /// Flags of the extended format (§2.7).
+    private static let (profileFlag, exifFlag): (UInt8, UInt8) = (0x20, 0x08)
+
+    private static func appendChunk(_ name: String, _ content: [UInt8], to output: inout [UInt8]) {
+        output += Array(name.utf8)
+        output.append(littleEndian: content.count, 4)
+        output += content
+        if content.count % 2 == 1 { output.append(0) }
     }
 
     /// One frame of an animation: 16 bytes, and chunks of its own.
@@ -87,10 +110,7 @@ enum WebP {
         }
 
         func append(of bytes: [UInt8], to output: inout [UInt8]) {
-            output += Array(name.utf8)
-            output.append(littleEndian: content.count, 4)
-            output.append(content, of: bytes)
-            if content.count % 2 == 1 { output.append(0) }
+            appendChunk(name, Array(bytes[content]), to: &output)
         }
 
         /// Checks the size in the head of a picture's data (RFC 6386 §9.1, RFC 9649 §3.4).

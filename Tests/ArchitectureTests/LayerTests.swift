@@ -9,7 +9,7 @@ struct LayerTests {
         "TimeZones": ["Domain"],
         "JSON": [],
         "SeededNumbers": [],
-        "Pictures": [],
+        "Pictures": ["CZlib"],
         // Unicode's data is in the toolchain's ICU.
         "NagzAI": ["Domain", "_FoundationICU"],
         "Contract": ["NagzAI", "Domain", "JSON"],

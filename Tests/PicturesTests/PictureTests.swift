@@ -134,9 +134,12 @@ struct PictureTests {
     }
 
     private static let sample = Sample.self
-    private static let icc = sample.segment(0xE2, sample.bytes("ICC_PROFILE\0\u{1}\u{1}profile"))
     private static let adobe = sample.segment(0xEE, sample.bytes("Adobe") + [0, 100, 0, 0, 0, 0, 1])
     private static let xmp = sample.segment(0xE1, sample.bytes("http://ns.adobe.com/xap/1.0/\0<x:xmpmeta/>"))
+    /// Exif as PNG and WebP have it: with a maker and a place, and with the orientation only.
+    private static let exif = Array(sample.exif(orientation: 6).dropFirst(10))
+    private static let orientation = Array(upright(6).dropFirst(10))
+
     private static func upright(_ orientation: UInt8) -> [UInt8] {
         sample.segment(
             0xE1,
@@ -177,8 +180,11 @@ struct PictureTests {
             ]),
             sample.jpeg([sample.picture])),
         Cleaned(
-            "the colour profile and Adobe's transform", .jpeg, sample.jpeg([sample.jfif, icc, adobe, sample.picture]),
-            sample.jpeg([sample.jfif, icc, adobe, sample.picture])),
+            "Adobe's transform", .jpeg, sample.jpeg([sample.jfif, adobe, sample.picture]),
+            sample.jpeg([sample.jfif, adobe, sample.picture])),
+        Cleaned(
+            "a JPEG without its last two bytes, as viewers do", .jpeg,
+            sample.jpeg([sample.jfif, sample.picture]).dropLast(2), sample.jpeg([sample.jfif, sample.picture])),
         Cleaned(
             "not the small picture in JFIF", .jpeg,
             sample.jpeg([
@@ -229,7 +235,19 @@ struct PictureTests {
                 sample.extended(0x3C), sample.riff("ICCP", [1]), sample.riff("ALPH", [1, 2]), sample.lossy,
                 sample.riff("EXIF", [1, 2, 3]), sample.riff("XMP ", [1]), sample.riff("JUNK", [1]),
             ]),
-            sample.webp([sample.extended(0x30), sample.riff("ICCP", [1]), sample.riff("ALPH", [1, 2]), sample.lossy])),
+            sample.webp([sample.extended(0x10), sample.riff("ALPH", [1, 2]), sample.lossy])),
+        Cleaned(
+            "of a WebP's Exif the orientation only", .webp,
+            sample.webp([sample.extended(0x0C), sample.lossy, sample.riff("EXIF", exif), sample.riff("XMP ", [1])]),
+            sample.webp([sample.extended(0x08), sample.lossy, sample.riff("EXIF", orientation)])),
+        Cleaned(
+            "of a WebP's Exif with the prefix of JPEG too", .webp,
+            sample.webp([sample.extended(0x08), sample.lossy, sample.riff("EXIF", sample.bytes("Exif\0\0") + exif)]),
+            sample.webp([sample.extended(0x08), sample.lossy, sample.riff("EXIF", orientation)])),
+        Cleaned(
+            "of a PNG's Exif the orientation only", .png,
+            sample.png([sample.header(), sample.chunk("eXIf", exif), sample.data, sample.end]),
+            sample.png([sample.header(), sample.chunk("eXIf", orientation), sample.data, sample.end])),
         Cleaned(
             "an animated WebP", .webp,
             sample.webp([
@@ -263,12 +281,18 @@ struct PictureTests {
         #expect(try Picture(cleaning: picture.bytes) == picture)
     }
 
-    @Test("every beginning of a picture is refused", arguments: cleaned)
-    func beginnings(_ sample: Cleaned) {
+    @Test("every beginning of a picture is refused, but those of JPEGs that show something", arguments: cleaned)
+    func beginnings(_ sample: Cleaned) throws {
         // Without its last boxes, a HEIC still is one.
         let ends = Set([36, 46, sample.output.count - 11, sample.output.count - 24])
         for count in sample.output.indices where sample.format != .heic || !ends.contains(count) {
-            #expect(throws: PictureError.self) { try Picture(cleaning: Array(sample.output[..<count])) }
+            let beginning = Array(sample.output[..<count])
+            let scan = sample.output.indices.first { sample.output[$0...].starts(with: [0xFF, 0xDA]) } ?? count
+            if sample.format == .jpeg, count > scan + 9, let picture = try? Picture(cleaning: beginning) {
+                #expect(sample.output.starts(with: picture.bytes.dropLast(2)) && picture.bytes.count <= count + 2)
+            } else {
+                #expect(throws: PictureError.self) { try Picture(cleaning: beginning) }
+            }
         }
     }
 
