@@ -21,7 +21,7 @@ extension Queries {
 public final class Database: Queries {
     public struct Limits: Sendable {
         /// The number of sessions of this loop.
-        public var connections = 8
+        public var connections: Int
         /// Batches that may be in flight on one session.
         public var batchesPerConnection = 2
         /// Bulk reads that may be in flight. Short statements then find a session, and what a bulk read needs stays in
@@ -34,14 +34,17 @@ public final class Database: Queries {
         /// The sessions' setting `lock_timeout`, which counts for each lock.
         public var lockTimeout = Duration.milliseconds(1_100)
         /// How long one batch may take before its session is closed.
-        public var batchTimeout = Duration.seconds(6)
+        public var batchTimeout: Duration
         public var connectTimeout = Duration.seconds(5)
         /// Whether waiting requests fail as soon as a session cannot be opened: for command-line tools.
         public var givesUpOnFailure = false
         /// The largest number of reads in one merged statement, and of merged statements in flight.
         public var sharedReads = 16
         public var sharedStatements = 2
-        public init() {}
+
+        public init(connections: Int = 8, batchTimeout: Duration = .seconds(6)) {
+            (self.connections, self.batchTimeout) = (connections, batchTimeout)
+        }
     }
 
     public let poller: Poller

@@ -5,6 +5,12 @@ protocol BackgroundJob: AnyObject {
     /// Runs as long as the loop runs, or until `stop`.
     func start()
     func stop()
+    /// After `stop`: ends what still runs, while the database sessions are open.
+    func finish() async
+}
+
+extension BackgroundJob {
+    func finish() async {}
 }
 
 /// A job that works in rounds, with a time between them.

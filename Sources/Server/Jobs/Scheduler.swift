@@ -11,6 +11,9 @@ import SQL
 /// (`Nags.escalate`). If the process dies at any point, the next round finds the remaining steps in the database and
 /// takes them in order of time.
 final class Scheduler: PeriodicJob {
+    /// One session holds the lock of a round, two carry out what is due.
+    static let limits = Database.Limits(connections: 3)
+
     /// The points of a round where tests make it fail.
     enum Point {
         case turnTaken, read, escalated

@@ -18,6 +18,9 @@ import SQL
 /// the families' clocks about every 0.7 seconds, and every fourth one looks for connections that have changed. If the
 /// process dies, nothing is left to do: clients connect again, and the feed has what they missed.
 final class RealtimeHub: BackgroundJob {
+    /// One session sends notifications and reads what happened; another listens.
+    static let limits = Database.Limits(connections: 1)
+
     static let gatheringTime = Duration.milliseconds(25)
     private static let sweepPeriod = Duration.milliseconds(700)
     /// Sweeps between two that look at connections, which cost more.
@@ -74,8 +77,8 @@ final class RealtimeHub: BackgroundJob {
         listener?.stop()
     }
 
-    /// Forgets, in the database, the sockets of this instance. Called when they are closed.
-    func endPresence() async {
+    /// Forgets, in the database, the sockets of this instance, which are closed.
+    func finish() async {
         guard isListenerStarted else { return }
         _ = try? await database.query(RealtimeStatements.endAllLive(on: instance))
     }

@@ -24,7 +24,7 @@ public enum TraceCollector: Sendable {
 
 /// Sends spans to a collector with OTLP over HTTP, as JSON. Each batch is sent once: what the collector does not take is
 /// dropped and counted, and disturbs nothing else. Used on a loop of its own.
-final class SpanExporter {
+final class SpanExporter: BackgroundJob {
     private static let period = Duration.seconds(1)
     private static let batch = 512
     private static let path = "/v1/traces"
@@ -61,10 +61,13 @@ final class SpanExporter {
         }
     }
 
-    /// Sends what waits, for a short time, and ends.
-    func finish() async {
+    func stop() {
         isStopped = true
         if let timer { poller.cancel(timer) }
+    }
+
+    /// After `stop`: sends what waits, for a short time.
+    func finish() async {
         let deadline = poller.schedule(at: .now() + Self.drainTime) { [self] in close() }
         await sendAll()
         if rounds > 0 { await withCheckedContinuation { ended = $0 } }

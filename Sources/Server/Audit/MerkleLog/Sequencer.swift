@@ -19,6 +19,9 @@ import SQL
 /// It signs nothing when the log does not extend what this instance signed or saw before (`CheckpointMemory`), or is
 /// not exactly what its newest checkpoint says: that stops the log and raises the alarm.
 final class Sequencer: PeriodicJob {
+    /// One session, with a long timeout: no request waits for it.
+    static let limits = Database.Limits(connections: 1, batchTimeout: .seconds(90))
+
     /// The points of a round where tests make it fail.
     enum Step: CaseIterable {
         case turnTaken, read, leavesWritten, nodesWritten, checkpointWritten, committed

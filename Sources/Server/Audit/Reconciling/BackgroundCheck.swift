@@ -12,6 +12,9 @@ import SQL
 /// the others read its status. After each page it rests many times as long as the page took. If the process dies,
 /// another continues after the last family that was stored.
 final class BackgroundCheck: BackgroundJob {
+    /// Two sessions, which may wait: one reads in a snapshot while the other keeps the pass.
+    static let limits = Database.Limits(connections: 2, batchTimeout: .seconds(90))
+
     /// The speed of the check.
     struct Pace: Sendable {
         /// The ratio of rest to work.

@@ -5,6 +5,9 @@ import Reactor
 
 /// Sends the pending deliveries, each channel in a lane of its own, so that a slow provider holds up no other.
 final class DeliveryWorker: BackgroundJob {
+    /// Short statements only.
+    static let limits = Database.Limits(connections: 2)
+
     /// How long deliveries under way may take when the server stops.
     private static let drainTime = Duration.seconds(5)
 

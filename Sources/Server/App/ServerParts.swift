@@ -1,0 +1,225 @@
+import Audit
+import Contract
+import Domain
+import HTTP
+import NagzAI
+import Postgres
+import Reactor
+
+/// What the loops and jobs of a server share, and of what each is made.
+struct ServerParts: Sendable {
+    let configuration: Configuration
+    let clock: any WallClock
+    let random: any Randomness
+    let log: Log
+    let telemetry: Telemetry
+    let checkpointStatus: CheckpointStatus
+    /// Memory for answers, shared by the handlers and connections of all loops.
+    let answerMemory: MemoryBudget
+    /// Exports under way, of all loops.
+    let exports: ExportLimiter
+    private let tokens: Tokens
+    private let hashing: PasswordHashing
+    private let heuristics: Heuristics
+    private let prompts: PromptBook
+    private let hashingPool: BlockingPool
+    private let picturePool: BlockingPool
+    private let filePool: BlockingPool
+    private let limiter: RateLimiter
+    private let exchange: RealtimeExchange
+    private let counts = ProductCounts()
+    private let sharedModels = SharedModels()
+    private let slow: SlowStatements?
+
+    init(
+        _ configuration: Configuration, _ loops: [EventLoop], _ clock: any WallClock, _ random: any Randomness,
+        _ slowStatements: SlowStatements?
+    ) throws {
+        (self.configuration, self.clock, self.random) = (configuration, clock, random)
+        let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
+        self.log = log
+        hashingPool = try PasswordHashing.pool(queueLimit: configuration.hashingQueueLimit)
+        picturePool = try BlockingPool(name: "nagz-picture", threads: 1, queueLimit: 16)
+        filePool = try BlockingPool(name: "nagz-file", threads: 1, queueLimit: 8)
+        hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
+        tokens = Tokens(
+            keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
+        heuristics = Heuristics(phrasebook: try Phrasebook.english())
+        prompts = try configuration.models.prompts ?? PromptBook.english()
+        limiter = RateLimiter(isEnforced: configuration.enforcesRateLimits)
+        telemetry = Telemetry(
+            loops: configuration.loops, exportsSpans: configuration.traces != nil,
+            standby: configuration.standbyURL.map { _ in StandbyUse(log) })
+        let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
+        slow = configuration.slowQueries.map(slowQueries.observer) ?? slowStatements
+        exchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
+        answerMemory = configuration.httpLimits.answerBudget
+        exports = ExportLimiter(configuration.httpLimits)
+        checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
+    }
+
+    /// Ends the threads that belong to no loop.
+    func stop() {
+        hashingPool.stop()
+        picturePool.stop()
+        filePool.stop()
+        log.stop()
+    }
+
+    private func database(
+        _ limits: Database.Limits, settings: [(name: String, value: String)] = [], _ poller: Poller
+    ) throws -> Database {
+        let options = try ConnectionOptions(
+            url: configuration.databaseURL, settings: Configuration.sessionSettings + settings)
+        return Database(options, limits: limits, slow: slow, poller: poller)
+    }
+
+    // MARK: Loops
+
+    /// The application of one loop, and what else is on it.
+    func members(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopMembers>) {
+        let database = try database(Database.Limits(connections: configuration.connectionsPerLoop), poller)
+        database.open()
+        let standby = try configuration.standby(telemetry.standby, slow: slow, poller)
+        standby?.open()
+        let models = ModelGateways(
+            configuration.models, prompts: prompts, shared: sharedModels,
+            calls: CallTracer(random, clock, exportingTo: telemetry.spans), poller)
+        let mailer = configuration.mail.map { Mailer($0, clock, random, log, poller) }
+        let services = Services(
+            database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
+            heuristics: heuristics, auditKeyring: configuration.auditKeyring, checkpointStatus: checkpointStatus,
+            answerMemory: answerMemory, exports: exports, escalationPlan: configuration.escalationPlan,
+            changes: exchange.changes, picturePool: picturePool, models: models, standby: standby, mailer: mailer)
+        let sockets = LoopSockets(
+            exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
+        let application = try application(services, sockets)
+        let isFirst = number == 0
+        let members = LoopMembers(
+            database: database, standby: standby,
+            pulse: LoopPulse(services, telemetry.loops[number], sampling: isFirst ? telemetry : nil),
+            watch: isFirst ? DatabaseWatch(database, clock, telemetry) : nil,
+            housekeeping: isFirst
+                ? Housekeeping(
+                    database: database, ledger: services.ledger, clock: clock, random: random, log: log,
+                    counters: telemetry.retention, purgeDays: configuration.purgeDays) : nil,
+            sockets: sockets, models: models, mailer: mailer)
+        members.pulse.start()
+        members.watch?.start()
+        members.housekeeping?.start()
+        return (application, LoopBound(value: members))
+    }
+
+    private func application(_ services: Services, _ sockets: LoopSockets) throws -> Application {
+        let routes = RouteTable(services: services, limiter: limiter, log: log)
+        Routes.register(
+            in: routes, services: services, telemetry: telemetry, counts: counts,
+            realtime: RealtimeRoute(services, sockets, limiter, log),
+            parties: OutsideParties(configuration), home: configuration.home)
+        return Application(
+            router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
+            proxies: configuration.proxies, requestIDField: HeaderFields.requestID,
+            refusal: { status, reason, id in
+                RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), id.description)
+            })
+    }
+
+    // MARK: Jobs
+
+    /// The jobs of this instance, in the order in which they are started, and ended.
+    func jobs(_ loops: [EventLoop]) async throws -> [RunningJob] {
+        guard let loop = loops.first else { return [] }
+        let keys = configuration.auditKeyring
+        var jobs = [try await RunningJob(on: loop, realtime)]
+        if configuration.runsDeliveries { jobs.append(try await RunningJob("nagz-deliveries", deliveries)) }
+        if configuration.runsBackgroundCheck, let keys {
+            jobs.append(try await RunningJob("nagz-check") { try check(keys, $0) })
+        }
+        if configuration.runsScheduler { jobs.append(try await RunningJob(on: loop, scheduler)) }
+        if configuration.runsSequencer, let keys {
+            jobs.append(try await RunningJob(on: loop) { try sequencer(keys, $0) })
+        }
+        if let collector = configuration.traces, let spans = telemetry.spans {
+            let instance = hexadecimal(random.bytes(16))
+            jobs.append(
+                try await RunningJob("nagz-traces") { poller in
+                    (SpanExporter(spans, to: collector, instance: instance, log: log, poller), nil)
+                })
+        }
+        return jobs
+    }
+
+    private func realtime(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try database(RealtimeHub.limits, poller)
+        let options = try ConnectionOptions(url: configuration.databaseURL, settings: Configuration.sessionSettings)
+        let hub = RealtimeHub(exchange, database: database, options: options, clock: clock, random: random, log: log)
+        return (hub, database)
+    }
+
+    private func deliveries(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try database(DeliveryWorker.limits, poller)
+        let worker = DeliveryWorker(
+            services(database), configuration.deliveries, figures: telemetry.deliveries, spans: telemetry.spans,
+            log: log)
+        return (worker, database)
+    }
+
+    private func check(_ keys: AuditKeyring, _ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try database(
+            BackgroundCheck.limits, settings: [(name: "statement_timeout", value: "60000")], poller)
+        let check = BackgroundCheck(
+            database: database, keys: keys, clock: clock, random: random, status: checkpointStatus.pass, log: log,
+            pace: configuration.checkPace)
+        return (check, database)
+    }
+
+    private func scheduler(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try database(Scheduler.limits, poller)
+        return (Scheduler(services(database), status: telemetry.scheduler, log: log), database)
+    }
+
+    private func sequencer(_ keys: AuditKeyring, _ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try database(Sequencer.limits, poller)
+        let sequencer = Sequencer(
+            database: database, keys: keys, clock: clock, head: checkpointStatus, log: log,
+            memory: CheckpointMemory(configuration.checkpointFile, pool: filePool))
+        return (sequencer, database)
+    }
+
+    /// What a job needs that acts as people do: it receives no pictures, and asks no models.
+    private func services(_ database: Database) -> Services {
+        Services(
+            database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
+            heuristics: heuristics, auditKeyring: configuration.auditKeyring,
+            escalationPlan: configuration.escalationPlan, changes: exchange.changes)
+    }
+}
+
+/// The parts of one loop besides its requests.
+struct LoopMembers {
+    let database: Database
+    let standby: Standby?
+    let pulse: LoopPulse
+    /// On the first loop only.
+    let watch: DatabaseWatch?
+    /// On the first loop only.
+    let housekeeping: Housekeeping?
+    let sockets: LoopSockets
+    let models: ModelGateways
+    let mailer: Mailer?
+
+    func close() {
+        models.close()
+        mailer?.close()
+        standby?.close()
+        database.close()
+    }
+}
+
+extension APIError {
+    /// The answer to a request that HTTP refused before any operation saw it.
+    fileprivate init(status: Int, reason: String) {
+        let code = ErrorCode.allCases.first { $0.status == status } ?? .malformedRequest
+        self.init(code, reason, status: status)
+    }
+}
