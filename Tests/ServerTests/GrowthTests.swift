@@ -62,11 +62,13 @@ struct GrowthTests {
             ("digest", AIStatements.digestNags(of: home.id, subject: nil, from: now - .days(7), to: now)),
             (
                 "a guardian's first page",
-                SyncStatements.page(home.id, for: guardian, sessionCheck: "true", from: .beginning, withFacts: true)
+                SyncStatements.page(
+                    home.id, for: guardian, sessionCheck: "true", from: .beginning, .legacy, withFacts: true)
             ),
             (
                 "a child's first page",
-                SyncStatements.page(home.id, for: child, sessionCheck: "true", from: .beginning, withFacts: true)
+                SyncStatements.page(
+                    home.id, for: child, sessionCheck: "true", from: .beginning, .legacy, withFacts: true)
             ),
             ("snoozes of a day", NagStatements.snoozeFacts(home.child.id, in: home.id, settings: home.id, day: day)),
             ("notes of a day", NagStatements.countNotes(by: home.child.id, in: home.id, day: day)),

@@ -35,7 +35,8 @@ package struct StatementScripts {
         func page(_ start: FeedStart) -> String {
             random
                 + Self.script(
-                    SyncStatements.page(Self.family, for: caller, sessionCheck: sessionCheck, from: start), now)
+                    SyncStatements.page(
+                        Self.family, for: caller, sessionCheck: sessionCheck, from: start, .legacy), now)
                 + ";\n"
         }
         let facts = AIStatements.nagFacts(

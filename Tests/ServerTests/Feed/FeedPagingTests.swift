@@ -78,14 +78,14 @@ struct FeedPagingTests {
         try await TestServer.run { server in
             let home = try await server.family()
             let nag = NagID(high: 5, low: 5)
-            for days in [80, 79, 60, 45, 20] as [Int64] {
+            for days in [80, 79, 70, 60, 55, 45, 40, 30, 25, 20] as [Int64] {
                 let moment = server.clock.now() - .days(days)
                 let events = FeedRows.events(300, of: nag, for: home.child, by: home.guardian, at: moment)
                 try await server.commit([events], in: home.id, stampedRows: 300, at: moment)
             }
             var syncer = CursorSyncer(home.guardian, home.id)
             try await syncer.catchUp(server)
-            #expect(syncer.held.events.count == 1_500 && syncer.held.repeats == 0 && syncer.refetches == 1)
+            #expect(syncer.held.events.count == 3_000 && syncer.held.repeats == 0 && syncer.refetches == 1)
         }
     }
 
@@ -183,7 +183,7 @@ struct FeedPagingTests {
         }
     }
 
-    @Test("five hundred rows are a full page, four hundred and ninety-nine are not", arguments: [499, 500, 501])
+    @Test("2,000 rows are a full first page, 1,999 are not", arguments: [1_999, 2_000, 2_001])
     func edges(_ count: Int) async throws {
         try await TestServer.run { server in
             let home = try await server.family()
@@ -197,8 +197,8 @@ struct FeedPagingTests {
                 left -= part
             }
             let answer = try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: home.guardian)
-            #expect(answer.nags.count == min(count, 500))
-            #expect(answer.hasMore == (count >= 500))
+            #expect(answer.nags.count == min(count, 2_000))
+            #expect(answer.hasMore == (count >= 2_000))
             var (legacy, exact) = (LegacySyncer(home.child, home.id), CursorSyncer(home.child, home.id))
             try await legacy.catchUp(server)
             try await exact.catchUp(server)

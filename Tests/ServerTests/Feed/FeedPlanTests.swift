@@ -50,7 +50,7 @@ struct FeedPlanTests {
                     var events: [Int] = []
                     for start in starts {
                         let rows = try await planned.query(
-                            SyncStatements.page(family.id, for: caller, sessionCheck: check, from: start))
+                            SyncStatements.page(family.id, for: caller, sessionCheck: check, from: start, .exact))
                         events.append((0..<rows.count).count { rows[$0].integer(0) == 2 })
                     }
                     return (plans: planned.plans, events: events)

@@ -53,14 +53,15 @@ struct StandbyReadTests {
                     func page(_ withEntities: Bool) async throws -> Rows {
                         try await database.query(
                             SyncStatements.page(
-                                home.id, for: caller, sessionCheck: check, from: request.start,
+                                home.id, for: caller, sessionCheck: check, from: request.start, request.size,
                                 withEntities: withEntities, withFacts: query.facts))
                     }
                     let rest = try await page(false)
                     let gate = try FeedGate(rest)
                     let start = gate.isKnown ? request.start.stamp.map { FeedStart.valid($0) } : nil
                     let entities = try await database.query(
-                        SyncStatements.entities(home.id, for: caller, at: gate, from: start ?? .beginning))
+                        SyncStatements.entities(home.id, for: caller, at: gate, from: start ?? .beginning, request.size)
+                    )
                     return try [PageRows(await page(true)), PageRows(rest, entities: entities)].map {
                         String(decoding: try FeedPage($0, home.id, request, at: now).json, as: UTF8.self)
                     }
@@ -80,9 +81,9 @@ struct StandbyReadTests {
             let context = CallContext.ofTest(at: server.clock.now(), random)
             let counts = try await server.database.run { database in
                 let rows = try await database.query(
-                    SyncStatements.page(home.id, for: caller, sessionCheck: "true", from: .beginning))
+                    SyncStatements.page(home.id, for: caller, sessionCheck: "true", from: .beginning, .exact))
                 let entities = SyncStatements.entities(
-                    home.id, for: caller, at: try FeedGate(rows), from: .beginning)
+                    home.id, for: caller, at: try FeedGate(rows), from: .beginning, .exact)
                 func count() async throws -> Int { try await database.query(entities).count }
                 var counts = [try await count()]
                 _ = try await database.query(

@@ -107,6 +107,11 @@ struct HeldRows {
 
 extension SyncResponse {
     /// Whether an entity fills its page.
-    var isFull: Bool { [nags.count, nagEvents.count, aiMediationEvents.count, gamificationEvents.count].contains(500) }
+    /// Whether the page is as large as one can be.
+    var isFull: Bool {
+        [nags.count, nagEvents.count, aiMediationEvents.count, gamificationEvents.count].contains { count in
+            [FeedPageSize.exact, .legacy].contains { $0.rows == count }
+        }
+    }
     var count: Int { nags.count + nagEvents.count + aiMediationEvents.count + gamificationEvents.count }
 }

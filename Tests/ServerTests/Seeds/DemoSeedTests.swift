@@ -31,6 +31,7 @@ struct DemoSeedTests {
             try await demo.reports()
             try await demo.auditLog()
             try await demo.feed()
+            try await demo.firstSync()
             try await demo.reconciliation()
             try await demo.deliveries()
             try await demo.escalation()
@@ -130,6 +131,15 @@ private struct Demo {
         #expect(found["steps"]?.integerValue ?? 0 > 200 && found["misses"] == found["events"])
         let overdue = try #require(open.first { $0.dueAt < server.clock.now() })
         #expect(try await server.phase(of: overdue.id, as: person("Nora")) == 3)
+    }
+
+    /// A phone of the old contract has everything with its first poll.
+    func firstSync() async throws {
+        for name in ["Nora", "Daniel", "Maya"] {
+            var syncer = LegacySyncer(try person(name), family)
+            try await syncer.catchUp(server)
+            #expect(syncer.polls == 1, "\(name)")
+        }
     }
 
     /// The notifications of the ninety days were sent, also once a worker has looked at them.
@@ -251,7 +261,7 @@ private struct Demo {
     func feed() async throws {
         let nora = try person("Nora")
         var (pages, rows) = (0, 0)
-        var cursor: String?
+        var cursor = "start"
         var more = true
         while more, pages < 50 {
             let page = try await server.page(SyncQuery(familyID: family, cursor: cursor), as: nora)

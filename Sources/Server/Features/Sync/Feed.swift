@@ -39,7 +39,7 @@ final class Feed {
         reserving memory: inout MemoryReservation?
     ) async throws -> FeedPage {
         // The rows end with this function: otherwise half a megabyte of them would live on while the grant waits.
-        let rows = try await rows(caller, family, request.start, withFacts: withFacts, now)
+        let rows = try await rows(caller, family, request, withFacts: withFacts, now)
         memory = services.answerMemory.reserve(rows.memoryShare, for: caller.context.remote)
         guard memory != nil else {
             throw APIError(.unavailable, "The server has no room for this answer now.", retryAfter: 1)
@@ -48,16 +48,18 @@ final class Feed {
     }
 
     private func rows(
-        _ caller: Caller, _ family: FamilyID, _ start: FeedStart, withFacts: Bool, _ now: Timestamp
+        _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, withFacts: Bool, _ now: Timestamp
     ) async throws -> PageRows {
+        let start = request.start
         let check = services.access.sessionCheck(caller)
         if let standby = services.standby, start.mayBeLong(at: now), standby.isReady() {
             let rest = SyncStatements.page(
-                family, for: caller, sessionCheck: check, from: start, withEntities: false, withFacts: withFacts)
-            if let rows = try await rows(caller, family, start, rest, standby) { return rows }
+                family, for: caller, sessionCheck: check, from: start, request.size, withEntities: false,
+                withFacts: withFacts)
+            if let rows = try await rows(caller, family, request, rest, standby) { return rows }
         }
         let statement = SyncStatements.page(
-            family, for: caller, sessionCheck: check, from: start, withFacts: withFacts)
+            family, for: caller, sessionCheck: check, from: start, request.size, withFacts: withFacts)
         // A client that comes with a position mostly gets a few rows.
         let database = services.database
         return PageRows(try await start.isBeginning ? database.bulkRead(statement) : database.read(statement))
@@ -71,15 +73,15 @@ final class Feed {
     /// that moment. Nobody reads what is older than their position, whose access ended before, or what is not yet
     /// acknowledged.
     private func rows(
-        _ caller: Caller, _ family: FamilyID, _ start: FeedStart, _ rest: SQL, _ standby: Standby
+        _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, _ rest: SQL, _ standby: Standby
     ) async throws -> PageRows? {
         let rows = try await services.database.read(rest)
         let gate = try FeedGate(rows)
-        let stamp = gate.isKnown ? start.stamp : nil
+        let stamp = gate.isKnown ? request.start.stamp : nil
         // Nothing has happened since.
         if let stamp, stamp > gate.clock { return PageRows(rows) }
         let entities = SyncStatements.entities(
-            family, for: caller, at: gate, from: stamp.map { .valid($0) } ?? .beginning)
+            family, for: caller, at: gate, from: stamp.map { .valid($0) } ?? .beginning, request.size)
         return await standby.rows(of: entities).map { PageRows(rows, entities: $0) }
     }
 }
@@ -90,6 +92,8 @@ struct FeedRequest {
     let isLegacy: Bool
     /// The request named a position that cannot be this family's.
     let isForeign: Bool
+
+    var size: FeedPageSize { isLegacy ? .legacy : .exact }
 
     init(_ query: SyncQuery) {
         if let text = query.cursor {

@@ -19,7 +19,7 @@ struct PageRows {
 
 /// One answer of the feed, written straight from the rows.
 struct FeedPage {
-    /// The size limit of one entity's rows in a page: more rows are cut off as beyond `pageSize`.
+    /// The size limit of one entity's rows in a page: more rows are cut off as those beyond `FeedPageSize`.
     static let entityBytes = 512 << 10
 
     /// The position that the session is given with this page.
@@ -35,7 +35,7 @@ struct FeedPage {
     ) throws {
         let gate = try FeedGate(page.rest)
         let rows = page.entities
-        let parts = Self.entities.map { Self.fit(Self.rows(of: $0, in: rows), rows) }
+        let parts = Self.entities.map { Self.fit(Self.rows(of: $0, in: rows), rows, request.size) }
         var entities = parts.map(\.range)
         let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
         var position = gate.clock
@@ -84,8 +84,10 @@ struct FeedPage {
     ///
     /// A page goes beyond the second it starts in, however large its rows are: otherwise a client that floors the time
     /// to the second would get the same page forever.
-    private static func fit(_ range: Range<Int>, _ rows: Rows) -> (range: Range<Int>, isCut: Bool) {
-        let whole = (range, range.count >= SyncStatements.pageSize)
+    private static func fit(
+        _ range: Range<Int>, _ rows: Rows, _ size: FeedPageSize
+    ) -> (range: Range<Int>, isCut: Bool) {
+        let whole = (range, range.count >= size.rows)
         guard rows.memoryBytes > entityBytes, let first = range.first else { return whole }
         let firstSecond = rows[first].timestamp(FeedColumns.stamp).seconds
         var bytes = 0

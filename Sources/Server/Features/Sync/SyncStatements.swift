@@ -1,11 +1,19 @@
 import Domain
 import SQL
 
+/// The rows of one entity in a page. The ledger stamps at most 400 rows of an entity in one second, so a page always gets
+/// past the second it starts in.
+struct FeedPageSize: Hashable {
+    let rows: Int
+
+    /// For clients that page by `cursor`, which ask for the next page at once.
+    static let exact = FeedPageSize(rows: 500)
+    /// For clients that page by `since`, which ask once in five minutes or more: ninety days of a busy family.
+    static let legacy = FeedPageSize(rows: 2_000)
+}
+
 /// Every statement of the feed.
 enum SyncStatements {
-    /// Rows of one entity in a page. The ledger stamps at most 400 rows of an entity in one second, so a page always
-    /// gets past the second it starts in.
-    static let pageSize = 500
     static let eventRetention = Timestamp.Span.days(90)
     /// Missed nags stay as long as their events: clients count misses through the event's nag.
     static let closedNagRetention = Timestamp.Span.days(30)
@@ -25,12 +33,12 @@ enum SyncStatements {
     ///   - withEntities: whether the rows of parts 1 to 4 are among them; otherwise a standby reads those.
     ///   - withFacts: whether the rows of `DeviceFacts` come last, as part 6.
     static func page(
-        _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, withEntities: Bool = true,
-        withFacts: Bool = false
+        _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, _ size: FeedPageSize,
+        withEntities: Bool = true, withFacts: Bool = false
     ) -> SQL {
         """
         \(gate(family, for: caller, if: sessionCheck, from: start))
-        \(withEntities ? entities(for: caller) : "")
+        \(withEntities ? entities(for: caller, size) : "")
         \(connections(for: caller))\(withFacts ? DeviceFacts.rows(for: caller) : "")
         """
     }
@@ -40,11 +48,11 @@ enum SyncStatements {
     /// Each change of these rows, and of what a member may see of them, moves the family clock. So where the clock is the
     /// same, the rows are those of the primary's snapshot.
     static func entities(
-        _ family: FamilyID, for caller: Caller, at gate: FeedGate, from start: FeedStart
+        _ family: FamilyID, for caller: Caller, at gate: FeedGate, from start: FeedStart, _ size: FeedPageSize
     ) -> SQL {
         """
         \(self.gate(family, for: caller, if: "c.ts = \(gate.clock) AND c.epoch = \(gate.epoch)", from: start))
-        \(entities(for: caller))
+        \(entities(for: caller, size))
         """
     }
 
@@ -80,7 +88,7 @@ enum SyncStatements {
             """
     }
 
-    private static func entities(for caller: Caller) -> SQL {
+    private static func entities(for caller: Caller, _ size: FeedPageSize) -> SQL {
         """
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
@@ -88,31 +96,31 @@ enum SyncStatements {
                 (SELECT \(FeedEntities.nagColumns) FROM nags n
                  WHERE n.family_id = gate.family_id AND sync_ts >= gate.start AND n.status = 'open'
                      AND sync_ts < \(caller.now - eventRetention) AND \(concernsReader)
-                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
+                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rows))
                 UNION ALL
                 (SELECT \(FeedEntities.nagColumns) FROM nags n
                  WHERE n.family_id = gate.family_id AND sync_ts >= gate.event_start
                      AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
                           OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
                      AND \(concernsReader)
-                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
-            ) n ORDER BY sync_ts, id LIMIT \(literal: pageSize)
+                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rows))
+            ) n ORDER BY sync_ts, id LIMIT \(literal: size.rows)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
             SELECT \(FeedEntities.nagEventColumns)
             FROM nag_events e
             WHERE gate.sees_all AND e.family_id = gate.family_id AND sync_ts >= gate.event_start
-            ORDER BY e.family_id, sync_ts, id LIMIT \(literal: pageSize)
+            ORDER BY e.family_id, sync_ts, id LIMIT \(literal: size.rows)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
             SELECT \(FeedEntities.nagEventColumns)
             FROM (
-                (\(ownEvents("e.recipient_id = gate.user_id", by: "e.recipient_id")))
+                (\(ownEvents("e.recipient_id = gate.user_id", by: "e.recipient_id", size)))
                 UNION ALL
-                (\(ownEvents("e.creator_id = gate.user_id AND e.creator_id <> e.recipient_id", by: "e.creator_id")))
-            ) e ORDER BY sync_ts, id LIMIT \(literal: pageSize)
+                (\(ownEvents("e.creator_id = gate.user_id AND e.creator_id <> e.recipient_id", by: "e.creator_id", size)))
+            ) e ORDER BY sync_ts, id LIMIT \(literal: size.rows)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
@@ -121,7 +129,7 @@ enum SyncStatements {
             WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
                 AND \(AIStatements.isFor(reader, "a"))
                 AND (gate.sees_all OR a.nag_id = '00000000-0000-0000-0000-000000000000' OR \(isOwnNag(of: "a")))
-            ORDER BY a.family_id, sync_ts, id LIMIT \(literal: pageSize)
+            ORDER BY a.family_id, sync_ts, id LIMIT \(literal: size.rows)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
@@ -129,7 +137,7 @@ enum SyncStatements {
             FROM gamification_events p
             WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
                 AND (gate.points_of IS NULL OR p.user_id = ANY(gate.points_of))
-            ORDER BY p.family_id, sync_ts, id LIMIT \(literal: pageSize)
+            ORDER BY p.family_id, sync_ts, id LIMIT \(literal: size.rows)
         ) x
         """
     }
@@ -142,7 +150,7 @@ enum SyncStatements {
             FROM (\(ConnectionStatements.own(of: "g.user_id", address: "g.address"))) c
             WHERE g.family_id IS NOT NULL
                 AND (ended_at IS NULL OR ended_at >= \(caller.now - eventRetention))
-            ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: pageSize)
+            ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: FeedPageSize.exact.rows)
         ) x
         """
     }
@@ -159,11 +167,11 @@ enum SyncStatements {
         "(gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)"
 
     /// A page of the events of nags that the reader received or sent, from one index: no other events are read.
-    private static func ownEvents(_ condition: SQL, by column: SQL) -> SQL {
+    private static func ownEvents(_ condition: SQL, by column: SQL, _ size: FeedPageSize) -> SQL {
         """
         SELECT id, sync_ts, nag_id, actor_id, at, event_type, payload, recipient_id, source FROM nag_events e
         WHERE NOT gate.sees_all AND e.family_id = gate.family_id AND \(condition) AND sync_ts >= gate.event_start
-        ORDER BY e.family_id, \(column), sync_ts, id LIMIT \(literal: pageSize)
+        ORDER BY e.family_id, \(column), sync_ts, id LIMIT \(literal: size.rows)
         """
     }
 
