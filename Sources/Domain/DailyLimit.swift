@@ -44,22 +44,24 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         }
     }
 
-    /// One plain sentence for the person who was refused.
+    /// Why the person is refused, in one plain sentence.
     public var message: String {
         switch self {
-        case .deviceRegistrations: "You have registered today's number of devices. Try again later."
-        case .accountExports: "You have exported your account as often as one can in a day. Try again later."
-        case .emailChanges: "You have asked for another email address as often as one can in a day. Try again later."
-        case .policyChanges: "You have made today's number of changes to policies. Try again later."
-        case .blockChanges: "You have made today's number of changes to blocks. Try again later."
-        case .preferenceChanges: "You have made today's number of changes to preferences. Try again later."
-        case .codeRenewals: "You have renewed today's number of codes. Try again later."
-        case .constraintChanges: "You have made today's number of changes to constraints. Try again later."
-        case .aiSessions: "You have begun today's number of AI sessions. Try again later."
-        case .attachments: "You have uploaded today's number of pictures. Try again later."
-        case .aiKeyChanges: "You have stored today's number of keys. Try again later."
-        case .draftSteps: "You have taken today's number of steps with drafts. Try again later."
-        case .incentiveRuleChanges: "You have made today's number of changes to incentive rules. Try again later."
+        case .deviceRegistrations: "You have registered \(perDay) devices within 24 hours, as many as one can."
+        case .accountExports: "You have exported your account \(perDay) times within 24 hours, as often as one can."
+        case .emailChanges:
+            "You have asked for another email address \(perDay) times within 24 hours, as often as one can."
+        case .policyChanges: "You have changed policies \(perDay) times within 24 hours, as often as one can."
+        case .blockChanges: "You have changed blocks \(perDay) times within 24 hours, as often as one can."
+        case .preferenceChanges: "You have changed preferences \(perDay) times within 24 hours, as often as one can."
+        case .codeRenewals: "You have renewed codes \(perDay) times within 24 hours, as often as one can."
+        case .constraintChanges: "You have changed constraints \(perDay) times within 24 hours, as often as one can."
+        case .aiSessions: "You have begun \(perDay) AI sessions within 24 hours, as many as one can."
+        case .attachments: "You have uploaded \(perDay) pictures within 24 hours, as many as one can."
+        case .aiKeyChanges: "You have stored keys \(perDay) times within 24 hours, as often as one can."
+        case .draftSteps: "You have taken \(perDay) steps with drafts within 24 hours, as many as one can."
+        case .incentiveRuleChanges:
+            "You have changed incentive rules \(perDay) times within 24 hours, as often as one can."
         }
     }
 }

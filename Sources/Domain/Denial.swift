@@ -71,16 +71,18 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .participantOnly: "Only a participant can be made a guardian. Other roles do not change."
         case .hasOwnSignIn:
             "This person has a sign-in of their own. User names and PINs are for accounts made in the family."
-        case .familyFull: "This family has as many members as a family can have."
-        case .accountLimitReached: "This family has made today's number of accounts. Try again tomorrow."
-        case .consentLimitReached: "You have given this consent as often as one can in a day. Try again tomorrow."
+        case .familyFull: "This family has \(FamilyLimit.members) members, as many as a family can have."
+        case .accountLimitReached:
+            "This family has made \(FamilyLimit.accountsPerDay) accounts within 24 hours, as many as it can. Try again tomorrow."
+        case .consentLimitReached:
+            "You have given this consent \(ConsentLimit.perDay) times within 24 hours, as often as one can. Try again tomorrow."
         case .administratorOnly: "Only an administrator can do this."
         case .administratorJoinsNoFamily: "An administrator's account belongs to no family."
         case .policyOwnerOnly: "Only an owner of this policy can do this."
         case .coOwnerNeeded:
             "An owner of this policy left. Its limits can be widened again when another guardian is approved as co-owner."
         case .incentiveLimitReached:
-            "This family has as many active incentive rules as a family can have. Retire one of them first."
+            "This family has \(IncentiveTerms.activeRules) active incentive rules, as many as it can have. Retire one of them first."
         case .constraintLimitReached: "There are as many constraints as there can be. Delete one of them first."
         case .voiceOnlyDrafts:
             "Dictated words about somebody else are not sent at once. Make a draft of them, and approve it."
@@ -103,10 +105,13 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .sameFamily: "The two of you are in the same family."
         case .notACaregiver: "This connection is not for nagging children."
         case .dailyCapReached: "You have reached today's number of nags for this family."
-        case .noteLimitReached: "You have added today's number of notes in this family."
-        case .excuseLimitReached: "You have handed in today's number of excuses in this family."
-        case .changeLimitReached: "You have made today's number of changes to nags in this family."
-        case .completionLimitReached: "You have completed today's number of repeating nags in this family."
+        case .noteLimitReached: "You have added \(NagLimit.notesPerDay) notes in this family today, as many as one can."
+        case .excuseLimitReached:
+            "You have submitted \(NagLimit.excusesPerDay) excuses in this family today, as many as one can."
+        case .changeLimitReached:
+            "You have changed nags of this family \(NagLimit.changesPerDay) times today, as often as one can."
+        case .completionLimitReached:
+            "You have completed \(NagLimit.seriesCompletionsPerDay) nags of this family today, after which repeating ones have to wait."
         case .notVisible: "This nag is not visible to you."
         case .recipientOnly: "Only the recipient of this nag can do this."
         case .creatorOnly: "Only the creator of this nag can do this."
@@ -116,7 +121,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .snoozeNotAllowed: "Snoozing is turned off for this account."
         case .snoozeNotLater: "A snooze must move the due time later, and into the future."
         case .snoozeTooLong: "This snooze is longer than the family allows."
-        case .snoozeLimitReached: "All snoozes for today are used up."
+        case .snoozeLimitReached: "You have snoozed as often today as your guardians allow."
         }
     }
 }

@@ -49,6 +49,12 @@ public enum NagLimit {
         return min(day.lowerBound, now - .days(1))..<day.upperBound
     }
 
+    /// When a daily limit allows more, in one plain sentence.
+    public static func nextDay(in zone: String, now: Timestamp, zoneChangedAt changed: Timestamp?) -> String {
+        guard let changed, changed > now - .days(1) else { return "You can go on at midnight (\(zone))." }
+        return "The last 24 hours count, because the family's time zone was changed."
+    }
+
     /// The latest due time that one snooze may set: the allowed minutes after the due time, or after now if the nag is
     /// overdue.
     public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {

@@ -27,6 +27,9 @@ extension Timestamp {
         }
     }
 
+    /// The minute in words, such as `2026-11-28 14:05 UTC`.
+    public var minute: String { "\(rfc3339.prefix(10)) \(rfc3339.dropFirst(11).prefix(5)) UTC" }
+
     /// The 24 bytes of `rfc3339`, eight per word, the first in the lowest byte: for writers of many timestamps.
     public var rfc3339Words: InlineArray<3, UInt64> {
         let milliseconds = floorDivide(microseconds, 1_000)

@@ -49,6 +49,23 @@ public struct ThirdPartyURL: Hashable, Sendable {
         guard !host.isEmpty else { return nil }
         self.text = text
     }
+
+    /// Whether the host may be one of the public internet by its name: an address, or a name with a dot whose last label no
+    /// standard reserves for other uses (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`).
+    public var hasPublicName: Bool {
+        let host = text.dropFirst("https://".utf8.count).prefix { $0 != "/" }
+        if host.hasPrefix("[") { return true }
+        let labels = host.prefix { $0 != ":" }.split(separator: ".", omittingEmptySubsequences: false)
+        guard let last = labels.last, !last.isEmpty else { return false }
+        // What resolvers read as an address, in any notation, is checked as one when it is connected to.
+        if last.first.map({ ("0"..."9").contains($0) }) == true { return true }
+        let isHome = labels.suffix(2).map { $0.lowercased() } == ["home", "arpa"]
+        return labels.count > 1 && !isHome && !Self.reserved.contains(last.lowercased())
+    }
+
+    private static let reserved: Set = [
+        "alt", "example", "internal", "invalid", "local", "localhost", "onion", "test",
+    ]
 }
 
 /// How long a call may take.

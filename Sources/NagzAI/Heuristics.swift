@@ -113,13 +113,10 @@ public final class Heuristics: Sendable {
     static func position(of id: NagID, in count: Int, movedBy steps: Int64) -> UInt64 {
         guard count > 0 else { return 0 }
         let size = Int64(count)
-        let start = Int64(fnv1a(id.bytes) % UInt64(count))
+        var hash = FNV1a()
+        hash.mix(id.bytes)
+        let start = Int64(hash.value % UInt64(count))
         let moved = start + (steps - floorDivide(steps, size) * size)
         return UInt64(moved % size)
-    }
-
-    /// The 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo). Swift's own hashes differ between runs.
-    static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 }

@@ -78,7 +78,7 @@ extension Sample {
                 familyID: id(2), importID: id(51), source: .imported,
                 items: [
                     ImportItem(
-                        itemID: id(52),
+                        itemID: ImportItemID(id(52)),
                         nag: SuggestedNag(
                             recipientID: id(4), category: .meds, description: "pills", dueAt: moment,
                             doneDefinition: .binaryCheck))
@@ -86,9 +86,10 @@ extension Sample {
             ImportResult(
                 importID: id(51), isDryRun: true,
                 items: [
-                    ImportItemResult(itemID: id(52), outcome: .alreadyImported, draftID: id(50)),
+                    ImportItemResult(itemID: ImportItemID(id(52)), outcome: .alreadyImported, draftID: id(50)),
                     ImportItemResult(
-                        itemID: id(53), outcome: .invalid, error: ImportFault(field: "items[1].due_at", message: "m")),
+                        itemID: ImportItemID(id(53)), outcome: .invalid,
+                        error: ImportFault(field: "items[1].due_at", message: "m")),
                 ])),
         Sample(API.getImport, batch, NoBody(), imported),
         Sample(

@@ -35,12 +35,13 @@ struct EndpointTests {
             ("AUTHN_FAILED", 401), ("AUTHZ_DENIED", 403), ("POLICY_FORBIDDEN", 403),
             ("NOT_FOUND", 404), ("METHOD_NOT_ALLOWED", 405), ("CONFLICT", 409),
             ("PRECONDITION_FAILED", 412), ("PAYLOAD_TOO_LARGE", 413), ("MALFORMED_REQUEST", 400),
+            ("UNSUPPORTED_MEDIA_TYPE", 415),
             ("VALIDATION_ERROR", 422), ("POLICY_INVALID_VALUE", 422),
             ("RATE_LIMITED", 429), ("INTERNAL_ERROR", 500), ("UNAVAILABLE", 503),
         ])
     func statuses(code: String, status: Int) {
         #expect(ErrorCode(rawValue: code)?.status == status)
-        #expect(ErrorCode.allCases.count == 14)
+        #expect(ErrorCode.allCases.count == 15)
     }
 
     @Test("the envelope reads back, with and without a field or a reason")

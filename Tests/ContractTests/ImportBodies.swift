@@ -24,6 +24,9 @@ extension RequestTests {
             wrong("NagImport", "import_id", "{\"family_id\":\"\(someID)\",\"source\":\"import\",\"items\":[\(whole)]}"),
             wrong("NagImport", "dry_run", batch(whole, "import", ",\"dry_run\":1")),
             wrong("NagImport", "items[0].item_id", batch("{\(nag),\(due)}")),
+            wrongBeyondSchema("NagImport", "items[0].item_id", batch("{\"item_id\":\"a\\nb\",\(nag),\(due)}")),
+            wrong("NagImport", "items[0].item_id", batch("{\"item_id\":\"\",\(nag),\(due)}")),
+            fine("NagImport", batch("{\"item_id\":\"1@calendar.example.com\",\(nag),\(due)}")),
             wrong("NagImport", "items[0].due_at", batch(item(nag))),
             wrong("NagImport", "items[0].category", batch(item("\"recipient_id\":\"\(someID)\",\(due)"))),
         ]

@@ -112,7 +112,7 @@ struct ParameterTests {
     func missing() {
         let error = #expect(throws: APIError.self) { try API.getLeaderboard.parameters(ParameterReader()) }
         #expect(error?.field == "family_id")
-        #expect(error?.message == "family_id is required.")
+        #expect(error?.message == "The family ID is required.")
     }
 
     @Test("an unknown state is answered with those allowed")
@@ -120,7 +120,7 @@ struct ParameterTests {
         let error = #expect(throws: APIError.self) { try API.listNags.parameters(reader(("state", "x"))) }
         #expect(
             error?.message
-                == "state must be one of open, completed, missed, withdrawn, cancelled_relationship_change.")
+                == "The state must be one of open, completed, missed, withdrawn, cancelled_relationship_change.")
     }
 
     @Test("ids come in either case, dates with and without fraction")

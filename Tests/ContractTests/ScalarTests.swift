@@ -27,7 +27,7 @@ struct ScalarTests {
             "a@" + String(repeating: "b.", count: 130) + "org",
         ])
     func badEmails(text: String) {
-        #expect(throws: InvalidInput("must be an email address")) { try EmailAddress(wireText: text) }
+        #expect(throws: InvalidInput("must be written like name@example.com")) { try EmailAddress(wireText: text) }
     }
 
     @Test(

@@ -13,6 +13,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     case conflict = "CONFLICT"
     case preconditionFailed = "PRECONDITION_FAILED"
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
+    case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
     case validationFailed = "VALIDATION_ERROR"
     case policyInvalidValue = "POLICY_INVALID_VALUE"
     case rateLimited = "RATE_LIMITED"
@@ -29,6 +30,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
         case .conflict: 409
         case .preconditionFailed: 412
         case .payloadTooLarge: 413
+        case .unsupportedMediaType: 415
         case .validationFailed, .policyInvalidValue: 422
         case .rateLimited: 429
         case .internalError: 500
@@ -41,7 +43,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
         switch self {
         case .authenticationFailed, .preconditionFailed, .rateLimited, .internalError, .unavailable: true
         case .malformedRequest, .authorizationDenied, .policyForbidden, .notFound, .methodNotAllowed, .conflict,
-            .payloadTooLarge, .validationFailed, .policyInvalidValue:
+            .payloadTooLarge, .unsupportedMediaType, .validationFailed, .policyInvalidValue:
             false
         }
     }
@@ -110,9 +112,9 @@ public struct APIError: Error, Hashable, Sendable {
         self.init(code, denial.message, field: field, reason: denial.rawValue)
     }
 
-    /// 422 for JSON that does not have the expected fields or values.
+    /// 422 for JSON that does not have the expected fields or values. The message names the field in words.
     public init(_ fault: InvalidInput) {
-        let subject = fault.field ?? "The body"
+        let subject = fault.field.map(FieldWords.subject) ?? "The body"
         self.init(.validationFailed, "\(subject) \(fault.message).", field: fault.field)
         executionCode = fault.code
     }

@@ -14,10 +14,24 @@ public protocol WireContent: Sendable {
     init(content bytes: Span<UInt8>) throws(APIError)
     /// The bytes to send; empty for no content.
     var content: [UInt8] { get }
+    static var form: ContentForm { get }
+}
+
+/// What the bytes of a body are.
+public enum ContentForm: Sendable {
+    case json, nothing
+    /// Text, or what the operation reads itself.
+    case other
+}
+
+extension WireContent {
+    public static var form: ContentForm { .json }
 }
 
 /// For operations without a request body; a body that is sent is ignored.
 public struct NoBody: WireContent, Hashable {
+    public static var form: ContentForm { .nothing }
+
     public init() {}
     public init(content _: Span<UInt8>) {}
     public var content: [UInt8] { [] }
@@ -25,6 +39,8 @@ public struct NoBody: WireContent, Hashable {
 
 /// For operations that respond with 204.
 public struct NoAnswer: WireContent, Hashable {
+    public static var form: ContentForm { .nothing }
+
     public init() {}
     public init(content _: Span<UInt8>) {}
     public var content: [UInt8] { [] }
@@ -32,6 +48,8 @@ public struct NoAnswer: WireContent, Hashable {
 
 /// Plain text.
 public struct PlainText: WireContent, Hashable {
+    public static var form: ContentForm { .other }
+
     public var text: String
 
     public init(_ text: String) { self.text = text }

@@ -11,7 +11,7 @@ public struct EmailAddress: Hashable, Sendable, WireText {
         let address = trimmed(text).lowercased()
         let parts = address.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard address.utf8.count <= 254, parts.count == 2, Self.isLocalPart(parts[0]), Self.isDomain(parts[1]) else {
-            throw InvalidInput("must be an email address")
+            throw InvalidInput("must be written like name@example.com")
         }
         wireText = address
     }

@@ -132,6 +132,8 @@ public struct AuditSeries: Hashable, WireObject {
 
 /// Binary content.
 public struct Bytes: WireContent, Hashable {
+    public static var form: ContentForm { .other }
+
     public var bytes: [UInt8]
 
     public init(_ bytes: [UInt8]) { self.bytes = bytes }

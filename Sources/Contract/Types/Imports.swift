@@ -1,13 +1,32 @@
 import Domain
 import JSON
 
+/// The id of an imported item, such as the UID of a calendar's event (RFC 5545 §3.8.4.7). UUIDs are in lower case.
+public struct ImportItemID: Hashable, Sendable, WireText {
+    public static let lengths = 1...255
+
+    public let wireText: String
+
+    public init(_ id: InputID) { wireText = id.description }
+
+    public init(wireText text: String) throws(InvalidInput) {
+        guard Self.lengths.contains(text.unicodeScalars.count),
+            !text.unicodeScalars.contains(where: { $0.value < 0x20 })
+        else { throw InvalidInput("must have 1 to 255 characters, without control characters") }
+        wireText = InputID(text)?.description ?? text
+    }
+
+    /// The id as it is, where it is a UUID.
+    public var uuid: InputID? { InputID(wireText) }
+}
+
 /// A nag that somebody imports. It becomes a draft, which people approve like any other.
 public struct ImportItem: Hashable, WireObject {
     /// Chosen by the client: the same id of the same person is the same item, in every import.
-    public var itemID: InputID
+    public var itemID: ImportItemID
     public var nag: SuggestedNag
 
-    public init(itemID: InputID, nag: SuggestedNag) {
+    public init(itemID: ImportItemID, nag: SuggestedNag) {
         self.itemID = itemID
         self.nag = nag
     }
@@ -25,7 +44,7 @@ public struct ImportItem: Hashable, WireObject {
     }
 }
 
-/// Imports a list of nags, all or none.
+/// Imports a list of nags.
 public struct NagImport: Hashable, WireObject {
     public static let sizes = 1...100
 
@@ -74,7 +93,9 @@ public enum ImportOutcome: String, Sendable, CaseIterable, WireEnumeration {
     case new
     /// An earlier import had it. Nothing was made of it again.
     case alreadyImported = "already_imported"
-    /// It cannot be imported; answers of dry runs alone have such items.
+    /// An earlier import had it otherwise. Its open draft was edited, or a draft proposes the new due time of its nag.
+    case changed
+    /// It cannot be imported.
     case invalid
 }
 
@@ -105,14 +126,14 @@ public struct ImportFault: Hashable, WireObject {
 
 /// The result of one imported item.
 public struct ImportItemResult: Hashable, WireObject {
-    public var itemID: InputID
+    public var itemID: ImportItemID
     public var outcome: ImportOutcome
-    /// The draft that it became; nil in a dry run for an item that is new or invalid.
+    /// The draft that it became; nil for an item that is invalid, and in a dry run for one that would become a draft.
     public var draftID: DraftID?
     /// Nil unless the item is invalid.
     public var error: ImportFault?
 
-    public init(itemID: InputID, outcome: ImportOutcome, draftID: DraftID? = nil, error: ImportFault? = nil) {
+    public init(itemID: ImportItemID, outcome: ImportOutcome, draftID: DraftID? = nil, error: ImportFault? = nil) {
         self.itemID = itemID
         self.outcome = outcome
         self.draftID = draftID

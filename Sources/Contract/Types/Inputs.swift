@@ -150,7 +150,7 @@ public struct OutboxUpload: Hashable, WireObject {
             throw InvalidInput("must have 1 to \(Self.largestCount) elements", field: "items")
         }
         guard Set(items.map(\.clientID)).count == items.count else {
-            throw InvalidInput("must not use a client_id twice", field: "items")
+            throw InvalidInput("must have each client ID once", field: "items")
         }
     }
 

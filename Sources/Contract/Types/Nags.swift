@@ -110,7 +110,21 @@ public struct NagResponse: Hashable, WireObject {
             json.field("recipient_dismissed_at", recipientDismissedAt)
             json.field("attachment_urls", attachmentURLs)
             json.field("source", source)
+            json.field("etag", etag)
         }
+    }
+
+    /// For `If-Match`: what it says of the nag changes with every edit, and with its status.
+    public var etag: String {
+        var hash = FNV1a()
+        for text in [status.rawValue, category.rawValue, doneDefinition.rawValue, description ?? ""] {
+            hash.mix(text.utf8)
+            hash.mix(CollectionOfOne(0xFF))
+        }
+        for time in [dueAt, opensAt, completedAt, committedAt, recipientDismissedAt] {
+            withUnsafeBytes(of: (time?.flooredToMillisecond.microseconds ?? .min).littleEndian) { hash.mix($0) }
+        }
+        return "\"\(String(hash.value, radix: 16))\""
     }
 }
 

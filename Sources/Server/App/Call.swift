@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import HTTP
+import Synchronization
 
 /// A request as a feature sees it: typed parameters and body, its time, and the ids that name it in the logs and the
 /// audit log.
@@ -64,6 +65,8 @@ package final class Caller: Sendable {
     package let userID: UserID
     let session: Session
     package let context: CallContext
+    /// Whether the response is that of an earlier request.
+    private let replays = Atomic(false)
 
     fileprivate init(userID: UserID, session: Session, context: CallContext) {
         self.userID = userID
@@ -86,6 +89,11 @@ package final class Caller: Sendable {
 
     var now: Timestamp { context.now }
 
+    /// Whether the response is that of an earlier request, which a header field says.
+    var isReplayed: Bool { replays.load(ordering: .relaxed) }
+
+    func markReplayed() { replays.store(true, ordering: .relaxed) }
+
     /// The same person at another moment of a request that goes on for long.
     func at(_ now: Timestamp) -> Caller {
         let context = CallContext(
@@ -101,10 +109,11 @@ package final class Caller: Sendable {
         return Caller(userID: userID, session: session, context: context)
     }
 
-    /// The same request under another idempotency key.
-    var withoutIdempotencyKey: Caller {
+    /// The same request without its conditions, for the writes that one request consists of.
+    var withoutConditions: Caller {
         var context = context
         context.idempotency = nil
+        context.ifMatch = nil
         return Caller(userID: userID, session: session, context: context)
     }
 }

@@ -10,6 +10,8 @@ enum HeaderFields {
         limit: "x-ratelimit-limit", remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset"
     )
 
+    /// Whether a response is that of an earlier request.
+    static let idempotentReplay = "idempotent-replay"
     /// The unknown parameters of a read.
     static let ignoredParameters = "ignored-parameters"
 
@@ -21,7 +23,7 @@ enum HeaderFields {
             ],
             exposedHeaders: [
                 "x-request-id", rateLimit.limit, rateLimit.remaining, rateLimit.reset, "retry-after", "etag",
-                "location", traceID, ignoredParameters,
+                "location", traceID, ignoredParameters, idempotentReplay,
             ])
     }
 }

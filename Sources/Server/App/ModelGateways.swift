@@ -68,19 +68,20 @@ package final class ModelGateways {
 
     func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.digest) }
 
-    /// Whether the URL's host is, or resolves to, an address that third parties are not called at. It sends a request
-    /// without a key, over the path that later calls take, and ignores the answer. A host that cannot be
-    /// resolved or reached now may be a public one: every later connection is checked too.
-    func isInner(_ url: ThirdPartyURL) async throws -> Bool {
+    /// Whether the URL's host is, or resolves to, an address that third parties are called at. It sends a request without
+    /// a key, over the path that later calls take, and ignores the answer. A name that does not resolve is like one of
+    /// an inner address, so that nobody learns which inner names there are; a host that does not answer now may be a
+    /// public one: every later connection is checked too.
+    func isOuter(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
         (limits.head, limits.body) = (32 << 10, 256 << 10)
         (limits.connecting, limits.whole) = (.seconds(2), .seconds(3))
         do throws(HTTPClientError) {
             _ = try await thirdParties.send(HTTPClientRequest("GET", url.text + "/models", limits: limits))
-            return false
+            return true
         } catch {
             if error == .cancelled { throw CancellationError() }
-            return error == .ownNetwork || error == .malformedRequest
+            return ![.ownNetwork, .unresolvable, .malformedRequest].contains(error)
         }
     }
 }

@@ -150,6 +150,7 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField]
     ) throws -> Call<Parameters, Body> {
+        try Self.requireReadable(request, Body.form)
         var path: [ParameterReader.Pair] = []
         for parameter in request.route?.parameters ?? [] {
             path.append((parameter.name, request.head.pathSegment(parameter.segment)))
@@ -158,6 +159,23 @@ final class RouteTable {
         for pair in request.query { query.append((pair.name, pair.value)) }
         let (parameters, body) = try names.read(endpoint, request, path: path, query: query, &fields)
         return Call(parameters, body, context)
+    }
+
+    /// - Throws: 415 for a body that is encoded, or is not of the operation's media type.
+    private static func requireReadable(_ request: Request, _ form: ContentForm) throws(APIError) {
+        guard form != .nothing, !request.body.isEmpty else { return }
+        if let coding = request.headers["content-encoding"], coding.lowercased() != "identity" {
+            throw APIError(.unsupportedMediaType, "Send the body without a Content-Encoding.")
+        }
+        if form == .json, let type = request.headers["content-type"], !isJSON(type) {
+            throw APIError(.unsupportedMediaType, "Send the body as JSON, with Content-Type: application/json.")
+        }
+    }
+
+    /// Whether a media type is JSON's, or one with its suffix (RFC 6839 §3.1).
+    private static func isJSON(_ type: String) -> Bool {
+        let name = type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
+        return name == "application/json" || name.hasSuffix("+json")
     }
 
     /// The handler's answer to the signed-in caller.
@@ -179,15 +197,23 @@ final class RouteTable {
             if isTraced, let trace = Self.namedTrace(call.body) ?? Self.namedTrace(call.parameters) {
                 caller = caller.traced(by: trace)
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
-                return try await Self.answer(caller, call, tracedBy: trace, handler)
+                let value = try await Self.answer(caller, call, tracedBy: trace, handler)
+                Self.tellReplay(caller, &fields)
+                return value
             }
-            return try await handler(caller, call)
+            let value = try await handler(caller, call)
+            Self.tellReplay(caller, &fields)
+            return value
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
             try countEnded(caller, endpoint.operation, &fields)
             throw isTraced ? refusal.traced(by: caller.context.trace) : refusal
         } catch let refusal as APIError where isTraced {
             throw refusal.traced(by: caller.context.trace)
         }
+    }
+
+    private static func tellReplay(_ caller: Caller, _ fields: inout [HeaderField]) {
+        if caller.isReplayed { fields.append(HeaderField(HeaderFields.idempotentReplay, "true")) }
     }
 
     /// Not inlined, or the frame of every request would have room for the handler twice.

@@ -21,8 +21,10 @@ struct DailyCount {
             """)
         if let row = rows.first, try row["count"] >= limit.perDay {
             let start: Timestamp = try row["day_started"]
-            let seconds = ((start + DailyLimit.day - now).microseconds + 999_999) / 1_000_000
-            throw APIError(.rateLimited, limit.message, retryAfter: Int(max(1, seconds)))
+            let end = start + DailyLimit.day
+            let seconds = ((end - now).microseconds + 999_999) / 1_000_000
+            throw APIError(
+                .rateLimited, "\(limit.message) Try again after \(end.minute).", retryAfter: Int(max(1, seconds)))
         }
         return """
             INSERT INTO daily_counts AS d (user_id, act, day_started, count)

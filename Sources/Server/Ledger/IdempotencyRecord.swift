@@ -34,6 +34,7 @@ struct IdempotencyRecord {
                 .validationFailed, "This Idempotency-Key was used for another request.", field: "Idempotency-Key")
         }
         let body: [UInt8] = try row["body"]
+        caller.markReplayed()
         return try Answer(content: body.span)
     }
 

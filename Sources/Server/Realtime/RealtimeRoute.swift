@@ -79,7 +79,7 @@ final class RealtimeRoute {
         }
         try limit(.user(caller.userID), context)
         guard let family = request.query["family_id"].flatMap({ FamilyID($0) }) else {
-            throw APIError(.validationFailed, "family_id must be a UUID.", field: "family_id")
+            throw APIError(.validationFailed, "The family ID must be a UUID.", field: "family_id")
         }
         let member = try await member(caller, of: family)
         guard let permit = sockets.exchange.limiter.admit(caller.userID, request.remote.network) else {

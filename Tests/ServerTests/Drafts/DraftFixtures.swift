@@ -198,7 +198,7 @@ extension MatrixRow {
                 NoParameters(),
                 NagImport(
                     familyID: $0.family.id, importID: ImportID(high: 0, low: 1), source: .document,
-                    items: [ImportItem(itemID: InputID(high: 0, low: 1), nag: nag)], isDryRun: true)
+                    items: [ImportItem(itemID: ImportItemID(InputID(high: 0, low: 1)), nag: nag)], isDryRun: true)
             )
         },
         MatrixRow(API.getImport, allowed: seers) { ($0.drafts.path(.draft), NoBody()) },

@@ -38,7 +38,7 @@ extension LivedFamily {
         let path = ImportPath(importID: ImportID(high: 0x11, low: 1))
         let items = (1...2).map { number in
             ImportItem(
-                itemID: InputID(high: 0x12, low: number),
+                itemID: ImportItemID(InputID(high: 0x12, low: number)),
                 nag: SuggestedNag(
                     recipientID: child.id, category: .chores, description: nil, dueAt: server.clock.now() + .hours(5),
                     doneDefinition: .acknowledgeOnly))

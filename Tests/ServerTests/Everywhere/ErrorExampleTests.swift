@@ -21,6 +21,11 @@ struct ErrorExampleTests {
                 try await server.send(
                     "POST", "/api/v1/families", token: server.token(family.guardian),
                     content: Array(#"{"name": "Smiths"x}"#.utf8)))
+            expect(
+                "UnsupportedMediaType",
+                try await server.send(
+                    "POST", "/api/v1/families", token: server.token(family.guardian), content: Array("{}".utf8),
+                    ["Content-Type": "text/plain"]))
             expect("AuthenticationNeeded", try await server.call("GET", path))
             expect(
                 "Forbidden",
@@ -82,7 +87,8 @@ struct ErrorExampleTests {
     func complete() {
         let tried: Set = [
             "MalformedRequest", "AuthenticationNeeded", "Forbidden", "NotFound", "Conflict", "ValidationFailed",
-            "PayloadTooLarge", "URITooLong", "PreconditionFailed", "RateLimited", "InternalError", "Unavailable",
+            "PayloadTooLarge", "UnsupportedMediaType", "URITooLong", "PreconditionFailed", "RateLimited",
+            "InternalError", "Unavailable",
         ]
         #expect(Set(TestServer.document.errorExamples.keys) == tried)
     }

@@ -36,7 +36,8 @@ struct IdempotencyTests {
             let first = try #require(ids.first)
             #expect(ids.count == 1)
             server.clock.advance(by: .milliseconds(1_999))
-            #expect(try await create() == first)
+            let again = try await server.call("POST", "/api/v1/nags", as: family.guardian, body: body(family))
+            #expect(again.json?["id"]?.stringValue == first && again.header("idempotent-replay") == "true")
             var others = [
                 try await create("Dusting"), try await create(by: family.secondGuardian),
                 try await create(headers: ["Idempotency-Key": "one"]),
@@ -70,6 +71,7 @@ struct IdempotencyTests {
             try await server.call("POST", "/api/v1/nags/\(nag)/withdraw", as: family.guardian)
             let again = try await server.expectOnly { try await create(body(family), key: "one") }
             #expect(again.status == 201 && again.body == first.body)
+            #expect(first.header("idempotent-replay") == nil && again.header("idempotent-replay") == "true")
 
             let other = try await server.expectOnly { try await create(body(family, "Laundry"), key: "one") }
             #expect(other.status == 422 && other.json?["error"]?["details"]?["field"] == "Idempotency-Key")
@@ -123,6 +125,7 @@ struct IdempotencyTests {
             }
             #expect(replies.allSatisfy { $0.status == 201 })
             #expect(Set(replies.map(\.body)).count == 1)
+            #expect(replies.count { $0.header("idempotent-replay") == "true" } == 19)
         }
     }
 

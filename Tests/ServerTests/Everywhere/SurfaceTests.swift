@@ -19,6 +19,32 @@ struct SurfaceTests {
         }
     }
 
+    @Test(
+        "every operation with a JSON body refuses another media type and an encoded body, and takes JSON's own suffix")
+    func mediaTypes() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            for operation in TestServer.document.operations where operation.bodySchema != nil {
+                let path = operation.path.replacing(/\{[a-z_]+\}/, with: "00000000-0000-4000-8000-000000000001")
+                func status(_ headers: [String: String]) async throws -> Reply {
+                    try await server.send(
+                        operation.method, path, token: server.token(family.guardian), content: Array("[".utf8), headers)
+                }
+                let isForm = operation.id == "createAttachment"
+                for type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "json"]
+                where !isForm {
+                    let reply = try await status(["Content-Type": type])
+                    #expect(reply.status == 415 && reply.errorCode == "UNSUPPORTED_MEDIA_TYPE", "\(path) \(type)")
+                }
+                #expect(try await status(["Content-Encoding": "gzip"]).status == 415, "\(path)")
+                for type in ["application/json; charset=utf-8", "Application/JSON", "application/merge-patch+json"] {
+                    #expect(try await status(["Content-Type": type]).status != 415, "\(path) \(type)")
+                }
+                #expect(try await status(["Content-Encoding": "identity"]).status != 415, "\(path)")
+            }
+        }
+    }
+
     @Test("every documented operation answers with a status it describes, also when asked nonsense")
     func answers() async throws {
         try await TestServer.run { server in

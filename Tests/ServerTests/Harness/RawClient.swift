@@ -22,6 +22,12 @@ struct Reply: Sendable {
     var errorCode: String? { json?["error"]?["code"]?.stringValue }
     /// The `details.reason` of an error envelope.
     var errorReason: String? { json?["error"]?["details"]?["reason"]?.stringValue }
+
+    /// The first name with an underscore in a message for people; nil for one without, and for a list of values.
+    func wireName(in message: String) -> String? {
+        if message.contains("one of") { return nil }
+        return message.firstMatch(of: /\b[a-z0-9]+(?:_[a-z0-9]+)+\b/).map { String($0.output) }
+    }
 }
 
 /// HTTP/1.1 over a socket of its own for each request, on a thread of its own: as many at once as a test likes.

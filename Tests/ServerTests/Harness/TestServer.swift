@@ -72,7 +72,7 @@ final class TestServer: Sendable {
             metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
             random: random,
             database: database, log: log, routes: Set(server.routes),
-            answerMemory: server.answerMemory, exports: server.exports)
+            answerMemory: server.parts.answerMemory, exports: server.parts.exports)
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
         await server.shutDown(within: .seconds(2))
@@ -248,10 +248,14 @@ final class TestServer: Sendable {
         if let token { head += "Authorization: Bearer \(token)\r\n" }
         if !content.isEmpty {
             let type = PictureForm.isForm(content) ? PictureForm.contentType : "application/json"
-            head += "Content-Type: \(type)\r\nContent-Length: \(content.count)\r\n"
+            if headers["Content-Type"] == nil { head += "Content-Type: \(type)\r\n" }
+            head += "Content-Length: \(content.count)\r\n"
         }
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         let reply = try await RawClient.send(Array("\(head)\r\n".utf8) + content, to: port)
+        if let message = reply.json?["error"]?["message"]?.stringValue, let name = reply.wireName(in: message) {
+            Issue.record("\(method) \(path): “\(message)” has the name \(name)", sourceLocation: sourceLocation)
+        }
         if isDocumented, method != "HEAD", method != "OPTIONS" {
             for violation in Self.document.checkResponse(method, path, status: reply.status, body: reply.json) {
                 Issue.record("\(method) \(path) → \(reply.status): \(violation)", sourceLocation: sourceLocation)

@@ -17,9 +17,11 @@ struct ImportScene: Sendable {
 
     static let batch = ImportID(high: 0x0d, low: 1)
 
+    static func input(_ id: UInt64) -> InputID { InputID(high: 0x0e, low: id) }
+
     func item(_ id: UInt64, to recipient: Person? = nil, after hours: Int64 = 3) -> ImportItem {
         ImportItem(
-            itemID: InputID(high: 0x0e, low: id),
+            itemID: ImportItemID(Self.input(id)),
             nag: SuggestedNag(
                 recipientID: (recipient ?? home.child).id, category: .chores, description: "number \(id)",
                 dueAt: server.clock.now() + .hours(hours), doneDefinition: .binaryCheck))

@@ -26,7 +26,7 @@ struct ImportTests {
             #expect(batch.drafts.map(\.id) == result.items.compactMap(\.draftID))
             #expect(batch.drafts.map(\.suggestedNag?.description) == ["number 1", "number 2", "number 3"])
             #expect(batch.drafts.allSatisfy { $0.importID == ImportScene.batch && $0.source == .imported })
-            #expect(batch.drafts.map(\.itemID) == items.map(\.itemID) && batch.openDrafts == 3)
+            #expect(batch.drafts.map(\.itemID) == (1...3).map(ImportScene.input) && batch.openDrafts == 3)
 
             try await server.edit(
                 batch.drafts[0], DraftBodyChanges(description: .value("edited")), as: home.guardian)
@@ -57,7 +57,8 @@ struct ImportTests {
         }
     }
 
-    @Test("one invalid item: nothing is imported, and each that is invalid is named")
+    @Test(
+        "invalid items are named, each with its fault, and the others become drafts; where all are invalid, it is 422")
     func invalid() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -66,13 +67,81 @@ struct ImportTests {
                 scene.item(4, to: scene.home.removed),
             ]
             let refusal = try await server.expectOnly {
-                try await expectRefusal(422) { try await scene.send(items) }
+                try await expectRefusal(422) { try await scene.send(Array(items.dropFirst())) }
             }
-            #expect(refusal.code == .validationFailed && refusal.field == "items[1].due_at")
-            #expect(refusal.message.contains("items[2].recipient_id, items[3].recipient_id"))
+            #expect(refusal.code == .validationFailed && refusal.field == "items[0].due_at")
+            #expect(
+                refusal.message.hasPrefix("Entry 1: ")
+                    && refusal.message.hasSuffix("The other entries are invalid, too."))
             let rehearsal = try await server.expectOnly { try await scene.send(items, isDryRun: true) }
             #expect(rehearsal.items.map(\.outcome) == [.new, .invalid, .invalid, .invalid])
             #expect(rehearsal.items[2].error?.field == "items[2].recipient_id")
+            let result = try await server.expectOnly(audit: ["draft.created"]) { try await scene.send(items) }
+            #expect(result.items.map(\.outcome) == rehearsal.items.map(\.outcome))
+            #expect(result.items.map(\.error) == rehearsal.items.map(\.error))
+            #expect(result.items.map { $0.draftID != nil } == [true, false, false, false])
+            #expect(try await server.expectOnly { try await scene.send(items) } == result)
+        }
+    }
+
+    @Test("an item that has changed edits its open draft, or proposes the new due time of the nag that it became")
+    func changed() async throws {
+        try await TestServer.run { server in
+            let scene = try await ImportScene(server)
+            func batch(_ number: UInt64) -> ImportID { ImportID(high: 0x0d, low: number) }
+            func change(_ hours: Int64, as number: UInt64, isDryRun: Bool = false) async throws -> ImportItemResult {
+                try await scene.send([scene.item(1, after: hours)], as: batch(number), isDryRun: isDryRun).items[0]
+            }
+            let first = try await scene.send([scene.item(1)]).items[0]
+            let rehearsal = try await server.expectOnly { try await change(4, as: 2, isDryRun: true) }
+            #expect(rehearsal.outcome == .changed && rehearsal.draftID == nil)
+            let edited = try await server.expectOnly(audit: ["draft.edited"]) { try await change(4, as: 2) }
+            #expect(edited.outcome == .changed && edited.draftID == first.draftID)
+            #expect(try await server.expectOnly { try await change(4, as: 2) } == edited)
+            #expect(try await server.expectOnly { try await change(4, as: 3) }.outcome == .alreadyImported)
+            let chosen = try await scene.read().open()
+            #expect(chosen.drafts.map(\.version) == [2])
+            try await scene.execute(chosen, try await scene.confirmed(chosen))
+
+            let moved = try await server.expectOnly(audit: ["draft.created"]) { try await change(5, as: 4) }
+            #expect(moved.outcome == .changed && moved.draftID != first.draftID)
+            #expect(try await server.expectOnly { try await change(5, as: 4) } == moved)
+            let proposal = try #require(try await scene.read(batch(4)).drafts.first)
+            #expect(proposal.body == .dueChange(DueChange(dueAt: server.clock.now() + .hours(5))))
+            let again = try await server.expectOnly(audit: ["draft.edited"]) { try await change(6, as: 5) }
+            #expect(again.outcome == .changed && again.draftID == moved.draftID)
+            let open = try #require(try await scene.read(batch(4)).drafts.first)
+            try await server.approve(open, as: scene.home.guardian)
+            try await server.execute(
+                open, try await server.confirm(open, as: scene.home.guardian), as: scene.home.guardian)
+            let list = try await server.call(
+                API.listNags, NagListQuery(familyID: scene.home.id), as: scene.home.guardian)
+            #expect(list.items.map(\.dueAt) == [server.clock.now() + .hours(6)])
+            // A nag that has ended is left as it is.
+            try await server.call(
+                API.withdrawNag, NagPath(nagID: list.items[0].id), as: scene.home.guardian)
+            #expect(try await server.expectOnly { try await change(7, as: 6) }.outcome == .alreadyImported)
+        }
+    }
+
+    @Test("an item's id may be any text, such as a calendar's UID, and is answered as it was sent")
+    func textIDs() async throws {
+        try await TestServer.run { server in
+            let scene = try await ImportScene(server)
+            var items = [scene.item(1), scene.item(2), scene.item(3)]
+            items[0].itemID = try ImportItemID(wireText: "20261127T1000-äöü@calendar.example.com")
+            items[1].itemID = try ImportItemID(wireText: String(repeating: "x", count: 255))
+            let result = try await scene.send(items)
+            #expect(result.items.map(\.itemID) == items.map(\.itemID) && result.items.allSatisfy { $0.outcome == .new })
+            let ids = try await scene.read().drafts.compactMap(\.itemID)
+            #expect(Set(ids).count == 3 && ids[0].description.dropFirst(14).first == "8")
+            let other = ImportID(high: 0x0d, low: 2)
+            let again = try await server.expectOnly { try await scene.send(items, as: other) }
+            #expect(again.items.allSatisfy { $0.outcome == .alreadyImported })
+            // The id under which a text is stored is the same item, too, and stands once in an import.
+            items[2].itemID = ImportItemID(ids[0])
+            let refusal = try await expectRefusal(422) { try await scene.send(items, as: other) }
+            #expect(refusal.field == "items")
         }
     }
 
@@ -87,14 +156,15 @@ struct ImportTests {
             }
             #expect(mixed.items.map(\.outcome) == [.alreadyImported, .new])
             #expect(mixed.items[0].draftID == first.items[1].draftID)
-            #expect(try await scene.read(other).drafts.map(\.itemID) == [scene.item(3).itemID])
+            #expect(try await scene.read(other).drafts.map(\.itemID) == [ImportScene.input(3)])
             try await server.expectOnly {
                 #expect(try await scene.send([scene.item(2), scene.item(3)], as: other) == mixed)
                 #expect(try await scene.send([scene.item(1)], isDryRun: true).items[0].outcome == .alreadyImported)
-                try await server.expect(.refusal(.validationFailed, "items[0].item_id")) {
-                    try await scene.send([scene.item(1, after: 9)], as: other)
+                for (item, batch) in [(scene.item(1, after: 9), other), (scene.item(9), ImportScene.batch)] {
+                    try await server.expect(.refusal(.conflict, "import_id")) {
+                        try await scene.send([item], as: batch)
+                    }
                 }
-                try await server.expect(.refusal(.conflict, "import_id")) { try await scene.send([scene.item(9)]) }
                 // Another member's items are their own, but not under the same import.
                 try await server.expect(.refusal(.conflict, "import_id")) {
                     try await scene.send([scene.item(1)], by: scene.home.participant)
@@ -122,7 +192,7 @@ struct ImportTests {
                     familyID: scene.home.id,
                     items: [
                         OutboxItem(
-                            clientID: scene.item(id).itemID, nagID: nag.id, act: .note(text: "n"),
+                            clientID: ImportScene.input(id), nagID: nag.id, act: .note(text: "n"),
                             madeAt: server.clock.now())
                     ])
             }

@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import JSON
+import ModelProviders
 import NagzAI
 import Postgres
 import SQL
@@ -93,7 +94,9 @@ struct AIKeyTests {
         arguments: [
             "http://models.example.org", "https://127.0.0.1/v1", "https://[::1]", "https://10.0.0.1",
             "https://169.254.169.254/latest", "https://[::ffff:10.0.0.1]", "https://localhost", "https://2130706433",
-            "https://user@example.org", "https://0x7f.1", "https://100.64.0.1", "https:///v1",
+            "https://user@example.org", "https://0x7f.1", "https://100.64.0.1", "https:///v1", "https://localhost./v1",
+            "https://models.example.org./v1", "https://intranet/v1", "https://a.local", "https://a.INTERNAL:8443",
+            "https://a.home.arpa", "https://nowhere.invalid", "https://models.test", "https://127.0.0.1./v1",
         ])
     func endpoints(endpoint: String) async throws {
         try await TestServer.run { server in
@@ -104,6 +107,8 @@ struct AIKeyTests {
             }
             #expect(refused.field == "endpoint")
             #expect(try await server.keys(of: loner).isEmpty)
+            guard ThirdPartyURL(endpoint) != nil else { return }
+            #expect(refused.message == "This endpoint is not an address of the public internet.")
         }
     }
 

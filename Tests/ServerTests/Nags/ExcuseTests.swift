@@ -85,7 +85,7 @@ struct ExcuseTests {
             let error = try await server.expectOnly(audit: ["nag.submit_excuse.denied"]) {
                 try await refusal { try await Self.submit("No", for: nag.id, as: family.child, on: server) }
             }
-            #expect(error.code == .authorizationDenied && error.message.contains("ai_mediation"))
+            #expect(error.code == .authorizationDenied && error.message.contains("consent to AI mediation"))
             #expect(try await server.audit(family.id).last?.details == ["reason": "consent_missing"])
         }
     }

@@ -341,4 +341,42 @@ struct UpdateNagTests {
             #expect(back.recipientDismissedAt == nil && back.status == .completed)
         }
     }
+
+    @Test("with If-Match, an act happens only if the nag is as its etag says, which changes with edits and status")
+    func ifMatch() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let first = try await server.call(
+                API.createNag, server.order(for: family.child, in: family.id), as: family.guardian)
+            let path = "/api/v1/nags/\(first.id)"
+            func call(_ method: String, _ path: String, _ body: JSONValue?, tag: String) async throws -> Reply {
+                try await server.call(method, path, as: family.guardian, body: body, headers: ["If-Match": tag])
+            }
+            let changed = try await call("PATCH", path, ["category": "meds"], tag: first.etag)
+            #expect(changed.status == 200 && changed.json?["etag"]?.stringValue != first.etag)
+            let second = try #require(changed.json?["etag"]?.stringValue)
+            let stranger = try await server.account()
+            try await server.expectOnly {
+                for (method, path, body) in [
+                    ("PATCH", path, ["category": "other"]), ("POST", path + "/withdraw", nil),
+                    ("POST", path + "/status", ["status": "completed"]),
+                ] as [(String, String, JSONValue?)] {
+                    let refused = try await call(method, path, body, tag: first.etag)
+                    #expect(refused.status == 412 && refused.errorCode == "PRECONDITION_FAILED", "\(path)")
+                }
+                // Whoever may not see the nag learns nothing of its state.
+                let hidden = try await server.call(
+                    "PATCH", path, as: stranger, body: ["category": "other"], headers: ["If-Match": first.etag])
+                #expect(hidden.status == 404)
+            }
+            let read = try await server.call(API.getNag, NagPath(nagID: first.id), as: family.child)
+            let listed = try await server.call(
+                API.listNags, NagListQuery(familyID: family.id), as: family.secondGuardian)
+            #expect(read.etag == second && listed.items.map(\.etag) == [second])
+            let withdrawn = try await call("POST", path + "/withdraw", nil, tag: "\"other\", \(second)")
+            #expect(withdrawn.status == 200)
+            let last = try await server.call(API.getNag, NagPath(nagID: first.id), as: family.guardian)
+            #expect(last.etag != second)
+        }
+    }
 }

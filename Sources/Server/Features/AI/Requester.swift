@@ -23,13 +23,14 @@ struct Requester {
     static func requireOpenGate(_ row: Row) throws {
         guard try row["has_consent"] else {
             throw APIError(
-                .authorizationDenied, "AI mediation needs the ai_mediation consent, which is not in force.",
+                .authorizationDenied,
+                "This needs the consent to AI mediation, which is not in force. Grant it in the family's consents.",
                 reason: ErrorReason.consentMissing)
         }
         guard try row["is_enabled"] else {
             throw APIError(
                 .authorizationDenied,
-                "AI on the server is switched off by your preference ai_server_enabled or ai_mode.",
+                "You have switched the AI on the server off in your preferences.",
                 reason: ErrorReason.switchedOff)
         }
     }

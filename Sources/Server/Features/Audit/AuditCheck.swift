@@ -23,7 +23,7 @@ final class AuditCheck {
         let reader = try await services.auditReader(
             caller, of: call.body.familyID, reading: API.checkAuditLog.operation)
         guard let family = reader.family else {
-            throw APIError(.validationFailed, "Name the family to check: family_id.", field: "family_id")
+            throw APIError(.validationFailed, "Name the family to check.", field: "family_id")
         }
         guard let keys = services.auditKeyring else {
             throw APIError(.conflict, "This server keeps no log that could be checked.")

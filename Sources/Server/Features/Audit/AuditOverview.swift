@@ -50,7 +50,9 @@ final class AuditOverview {
             throw APIError(.validationFailed, "from must lie before to, by eleven years at most.", field: "from")
         }
         guard let zone = services.zones.known(name) else {
-            throw APIError(.validationFailed, "time_zone is no name of the IANA database.", field: "time_zone")
+            throw APIError(
+                .validationFailed, "The time zone must be a name of the IANA database, such as Europe/Berlin.",
+                field: "time_zone")
         }
         let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.getAuditActivity.operation,

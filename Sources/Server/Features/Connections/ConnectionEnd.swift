@@ -7,7 +7,7 @@ extension Connections {
     /// Revokes all pending and active connections of somebody whose account is deleted, each in an act of its own.
     func revokeAll(of caller: Caller) async throws {
         // The idempotency key belongs to the deletion.
-        let caller = caller.withoutIdempotencyKey
+        let caller = caller.withoutConditions
         while true {
             let account = try await services.access.account(caller, services.database)
             let living = ConnectionStatements.living(

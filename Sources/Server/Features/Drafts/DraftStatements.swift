@@ -26,6 +26,13 @@ enum DraftStatements {
         """
     }
 
+    static func drafts(_ ids: [DraftID], for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
+        """
+        SELECT \(columns) FROM drafts d
+        WHERE d.family_id = \(family) AND d.id = ANY(\(SQLList(ids))) AND \(isVisible(to: user, seesAll: seesAll))
+        """
+    }
+
     /// The drafts of an import, in the order of its items.
     static func drafts(of batch: ImportID, for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
         """

@@ -68,7 +68,7 @@ extension Drafts {
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Drafted {
         guard let recipients = order.recipientIDs else {
-            throw APIError(.validationFailed, "Say whom the digest is for: recipient_ids.", field: "recipient_ids")
+            throw APIError(.validationFailed, "Say whom the digest is for.", field: "recipient_ids")
         }
         let question = FamilyQuestion(familyID: member.familyID)
         let (snapshot, counted) = try await question.consult(
@@ -76,7 +76,7 @@ extension Drafts {
         guard !counted.isEmpty else {
             throw APIError(
                 .validationFailed,
-                "Select nags that were done or missed in the last seven days, or are open: context_ids.",
+                "Select nags that were done or missed in the last seven days, or are open.",
                 field: "context_ids")
         }
         let text = services.heuristics.digest(for: snapshot).response.summaryText

@@ -17,26 +17,13 @@ extension Drafts {
             .draftCreated, draft, by: member, [DraftStatements.insert(draft)] + statements, at: now, queries)
     }
 
-    /// The drafts of a person's import, in the order of its items.
+    /// A draft whose body a client has written.
     func draft(
-        _ items: [ImportItem], of order: NagImport, by member: Member, _ context: CallContext
-    ) -> [DraftResponse] {
-        // Drafts of an import are read by their ids.
-        let ids = items.map { _ in services.random.identifier(at: context.now) as DraftID }.sorted()
-        return zip(ids, items).map { id, item in
-            var draft = draft(of: item.nag, id: id, from: order.source, by: member, context)
-            (draft.importID, draft.itemID) = (order.importID, item.itemID)
-            return draft
-        }
-    }
-
-    /// A draft of a nag that a client has written.
-    func draft(
-        of nag: SuggestedNag, id: DraftID, from source: DraftSource, by member: Member, _ context: CallContext
+        _ body: DraftBody, id: DraftID, from source: DraftSource, by member: Member, _ context: CallContext
     ) -> DraftResponse {
         var draft = DraftResponse(
             id: id, familyID: member.familyID, nagID: nil, authorID: member.userID, source: source,
-            body: DraftBody.suggestedNag(nag).flooredToMillisecond, contextIDs: [], citations: [],
+            body: body.flooredToMillisecond, contextIDs: [], citations: [],
             model: DraftResponse.ofClient,
             confidence: nil, warnings: [], progress: DraftProgress(expiresAt: context.now + DraftLimit.lifetime),
             traceID: context.trace, createdAt: context.now)
@@ -49,6 +36,14 @@ extension Drafts {
     func getImport(_ caller: Caller, _ call: Call<ImportPath, NoBody>) async throws -> ImportResponse {
         let member = try await services.access.member(caller, orNotFound: Self.missingImport, services.database)
         return try await drafts(of: call.parameters.importID, for: member, services.database).response(at: call.now)
+    }
+
+    /// Those of these drafts that the member sees, as they are now.
+    func drafts(_ ids: [DraftID], for member: Member, _ queries: any Queries) async throws -> [DraftResponse] {
+        if ids.isEmpty { return [] }
+        let rows = try await queries.query(
+            DraftStatements.drafts(ids, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
+        return try rows.map { try StoredDraft($0).seen(at: services.clock.now()) }
     }
 
     private static let missingImport = "There is no such import."

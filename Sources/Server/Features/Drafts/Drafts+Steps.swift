@@ -12,21 +12,31 @@ extension Drafts {
             if let tags = caller.context.ifMatch, !IfMatch.names(edited.etag, in: tags) {
                 throw APIError(.preconditionFailed, "This draft has changed in the meantime. Read it again.")
             }
-            edited.body = try Self.body(call.body.body, of: edited)
-            try edited.body.requireDueTime(now: caller.now)
-            guard edited.body != draft.response.body else { return .answer(draft.response) }
-            edited.bodyHash = services.hash(of: edited.body)
-            guard edited.progress.version < DraftVersion.versions.upperBound else {
-                throw APIError(.conflict, "This draft was edited too often. Make another one.")
-            }
-            edited.progress.version += 1
-            edited.progress.state = .draft
-            (edited.approvedBy, edited.approvedAt, edited.confirmedAt) = (nil, nil, nil)
-            (edited.editedBy, edited.editedAt, edited.updatedAt) = (member.userID, call.now, call.now)
-            return .perform(
-                try await act(.draftEdited, edited, by: member, [DraftStatements.edit(edited)], at: call.now, queries),
-                edited)
+            let body = try Self.body(call.body.body, of: edited)
+            try body.requireDueTime(now: caller.now)
+            guard body != edited.body else { return .answer(edited) }
+            let act = try await edit(&edited, to: body, by: member, [], at: call.now, queries)
+            return .perform(act, edited)
         }
+    }
+
+    /// The act that gives a draft another body: its next version, without approval and second key.
+    /// - Parameter statements: what else the act writes.
+    func edit(
+        _ draft: inout DraftResponse, to body: DraftBody, by member: Member, _ statements: [SQL], at now: Timestamp,
+        _ queries: any Queries
+    ) async throws -> Act {
+        draft.body = body
+        draft.bodyHash = services.hash(of: body)
+        guard draft.progress.version < DraftVersion.versions.upperBound else {
+            throw APIError(.conflict, "This draft was edited too often. Make another one.")
+        }
+        draft.progress.version += 1
+        draft.progress.state = .draft
+        (draft.approvedBy, draft.approvedAt, draft.confirmedAt) = (nil, nil, nil)
+        (draft.editedBy, draft.editedAt, draft.updatedAt) = (member.userID, now, now)
+        return try await act(
+            .draftEdited, draft, by: member, [DraftStatements.edit(draft)] + statements, at: now, queries)
     }
 
     private static func body(_ changes: DraftBodyChanges, of draft: DraftResponse) throws(APIError) -> DraftBody {

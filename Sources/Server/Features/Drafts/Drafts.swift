@@ -152,7 +152,7 @@ final class Drafts {
                 throw NagView.notFound
             }
         } else if order.kind.needsNag {
-            throw APIError(.validationFailed, "nag_id is required for a draft of this kind.", field: "nag_id")
+            throw APIError(.validationFailed, "A draft of this kind is about a nag. Name the nag.", field: "nag_id")
         }
         guard !order.contextIDs.isEmpty else { return }
         let (ids, isGuardian) = (order.contextIDs, member.role == .guardian)
@@ -170,7 +170,7 @@ final class Drafts {
         // A digest is made of them; the other kinds read the nag alone.
         guard order.kind == .digest && order.body == nil || ids == [order.nagID?.retyped()].compactMap(\.self) else {
             throw APIError(
-                .validationFailed, "Only a digest without a body is made of selected rows: leave context_ids out.",
+                .validationFailed, "Only a digest without a body is made of selected rows: leave the rows out.",
                 field: "context_ids")
         }
     }

@@ -177,7 +177,7 @@ final class ExecutionAttempt {
         let first = try await queries.query(ExecutionStatements.question(id, of: caller.userID, in: home)).first
         guard let known: [UInt8] = try first?["question_digest"], known != digest else { return nil }
         return ExecutionRefusal(
-            .questionReused, "This question_id was used with other words or settings. Ask with an id of its own.")
+            .questionReused, "This question ID was used with other words or settings. Ask with an id of its own.")
     }
 
 }

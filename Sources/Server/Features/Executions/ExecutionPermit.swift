@@ -49,7 +49,7 @@ struct ExecutionPermit {
         }
         guard !options.isTaskUnknown else {
             let known = TaskType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw refusal(.taskUnknown, "Say with task_type what is to answer: one of \(known).")
+            throw refusal(.taskUnknown, "Say what is to answer, as the type of the task: one of \(known).")
         }
         guard question.privacyLevel != .local, !question.requiresOffline else {
             decided = DecidedRoute(rule: .privacyLocal, route: .local)
@@ -100,11 +100,11 @@ struct ExecutionPermit {
         if let claimed = options.rule, !claimed.isPlausible(of: question, options.privacyLevel, settings, policy, trace)
         {
             throw refusal(
-                .claimImplausible, "\(claimed.rawValue) does not send this question to the server. Leave rule_id out.")
+                .claimImplausible, "\(claimed.rawValue) does not send this question to the server. Leave the rule out.")
         }
         guard mode != .byoOnly || taskType == .cloudModel else {
             throw refusal(
-                .taskUnavailable, "Your AI mode byo_only lets your own provider alone answer: task_type cloud_llm.")
+                .taskUnavailable, "Your preferences let your own provider alone answer. Ask for a cloud model.")
         }
         guard taskType != .cloudModel || models.allowsThirdParties else {
             throw refusal(.blocked, RoutingFailure.thirdPartyForbidden.text)

@@ -93,7 +93,7 @@ final class Executions {
     }
 
     private static func missing(_ field: String) -> APIError {
-        APIError(.validationFailed, "\(field) is required for this operation.", field: field)
+        APIError(InvalidInput("is required for this operation", field: field))
     }
 
     private func answer<Response: WireInput & WireMembers & Hashable>(

@@ -40,7 +40,7 @@ struct ReachableModels {
         guard let local = chosen.local, local != gateway, !ProviderName.onDevice.map(\.rawValue).contains(local) else {
             return nil
         }
-        return "The model \(local) that you have chosen (ai_model_local) is not the server's any more."
+        return "The model \(local) that you have chosen is not the server's any more."
             + (gateway.map { " It has \($0)." } ?? " It has none.")
     }
 }
@@ -59,10 +59,10 @@ enum KeyProblem: Error {
         switch self {
         case .none: "You have stored no key for such a model."
         case .undecided(let keys):
-            "You have several models: choose one with the preference ai_model_cloud, or name it. \(Self.list(keys))"
+            "You have several models: choose one in your preferences, or name it. \(Self.list(keys))"
         case .unknown(let name, let keys): "You have no key for the model \(name). \(Self.list(keys))"
         case .removed(let name, let keys):
-            "You have chosen the model \(name) (ai_model_cloud), for which you have no key any more. \(Self.list(keys))"
+            "You have chosen the model \(name), for which you have no key any more. \(Self.list(keys))"
         }
     }
 

@@ -94,7 +94,7 @@ package final class Gamification {
         let record = try await record(of: caller.userID, in: family)
         guard record.isEnabled else {
             throw APIError(
-                .authorizationDenied, "Points are switched off by your gamification_enabled preference.",
+                .authorizationDenied, "You have switched points off in your preferences.",
                 reason: ErrorReason.switchedOff)
         }
         return record
@@ -109,7 +109,8 @@ package final class Gamification {
     }
 
     static let consentMissing = APIError(
-        .authorizationDenied, "Points need the consent gamification_participation.", reason: ErrorReason.consentMissing)
+        .authorizationDenied, "Points need your consent to collect them. Grant it in the family's consents.",
+        reason: ErrorReason.consentMissing)
 }
 
 extension Gamification {

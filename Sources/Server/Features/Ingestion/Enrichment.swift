@@ -92,7 +92,7 @@ extension Ingestion {
             let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: family)).one()
             guard try gate["has_consent"] else {
                 throw APIError(
-                    .authorizationDenied, "Enriching an input needs the consent ai_mediation.",
+                    .authorizationDenied, "This needs the consent to AI mediation. Grant it in the family's consents.",
                     reason: ErrorReason.consentMissing)
             }
             let rows = try await queries.query(

@@ -22,7 +22,8 @@ extension Ingestion {
                 throw APIError(.notFound, "There is no such member.")
             }
             let draft = drafts.draft(
-                of: nag, id: services.random.identifier(at: caller.now), from: .voice, by: member, caller.context)
+                .suggestedNag(nag), id: services.random.identifier(at: caller.now), from: .voice, by: member,
+                caller.context)
             let result = InputResult(
                 clientID: input.id, outcome: .drafted, eventID: nil, draftID: draft.id, error: nil)
             let stored = IngestionStatements.insert(

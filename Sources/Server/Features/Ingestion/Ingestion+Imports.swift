@@ -5,93 +5,194 @@ import Postgres
 import SQL
 
 extension Ingestion {
-    /// Imports a list of proposed nags: each item that no import of this person had before becomes a draft, or none
-    /// does. The same import again gets the first answer.
+    /// Imports a list of proposed nags: each item that no import of this person had before becomes a draft. An item that
+    /// has changed since then edits its open draft, or becomes a draft of its nag's new due time. The same import again
+    /// gets the first answer.
     ///
     /// Whether a draft can be approved shows when somebody does, as with every draft.
-    /// - Throws: 403 without the consent `ai_mediation`, 409 for an import id that was used for other items, 422 naming
-    ///   every item that is invalid.
+    /// - Throws: 403 without the consent `ai_mediation`, 409 for an import id that was used for other items, 422 where
+    ///   all items are invalid.
     func importNags(_ caller: Caller, _ call: Call<NoParameters, NagImport>) async throws -> ImportResult {
         let order = call.body
         if order.isDryRun {
             let member = try await services.access.member(caller, of: order.familyID, services.database)
-            return try await examine(order, member, at: call.now, services.database).result(of: order)
+            return try await examine(order, member, caller, services.database).result(of: order)
         }
         return try await services.ledger.writeAll(caller, in: order.familyID) { queries, perform in
             var member = try await services.access.member(caller, of: order.familyID, queries)
-            var examined = try await examine(order, member, at: call.now, queries)
+            var examined = try await examine(order, member, caller, queries)
             if let refusal = examined.refusal { throw refusal }
-            let items = examined.newItems
-            let made = drafts.draft(items.map { order.items[$0] }, of: order, by: member, call.context)
-            for (number, (index, draft)) in zip(items, made).enumerated() {
+            // Drafts of an import are read by their ids.
+            let ids = examined.steps.map { _ in services.random.identifier(at: call.now) as DraftID }.sorted()
+            for (number, (index, step)) in examined.steps.enumerated() {
                 // Read again after each act, which the next one depends on.
                 if number > 0 { member = try await services.access.member(caller, of: order.familyID, queries) }
-                let act = try await drafts.drafting(
-                    draft, by: member,
-                    [IngestionStatements.insert(order.items[index], became: draft, at: call.now)], at: call.now, queries
-                )
-                examined.results[index].draftID = draft.id
-                if number == items.count - 1 { return .perform(act, examined.result(of: order)) }
+                let (act, draft) = try await act(
+                    step, of: order.items[index], in: order, as: ids[number], by: member, caller, queries)
+                examined.results[index].draftID = draft
+                if number == ids.count - 1 { return .perform(act, examined.result(of: order)) }
                 try await perform(act)
             }
             return .answer(examined.result(of: order))
         }
     }
 
-    /// What becomes of each item.
+    /// The act of a step, and the draft that it makes or edits.
+    private func act(
+        _ step: ImportStep, of item: ImportItem, in order: NagImport, as id: DraftID, by member: Member,
+        _ caller: Caller, _ queries: any Queries
+    ) async throws -> (Act, DraftID) {
+        func drafting(_ body: DraftBody) -> DraftResponse {
+            var draft = drafts.draft(body, id: id, from: order.source, by: member, caller.context)
+            (draft.importID, draft.itemID) = (order.importID, item.itemID.input)
+            return draft
+        }
+        func change(to draft: DraftID) -> SQL {
+            IngestionStatements.change(item, to: draft, in: order.importID, of: member.userID, at: caller.now)
+        }
+        switch step {
+        case .draft:
+            let draft = drafting(.suggestedNag(item.nag))
+            let insert = IngestionStatements.insert(item, became: draft, at: caller.now)
+            return (try await drafts.drafting(draft, by: member, [insert], at: caller.now, queries), id)
+        case .move(let nag):
+            var draft = drafting(.dueChange(DueChange(dueAt: item.nag.dueAt)))
+            draft.nagID = nag.id
+            if nag.creatorID != member.userID { draft.addresseeID = nag.creatorID }
+            return (try await drafts.drafting(draft, by: member, [change(to: id)], at: caller.now, queries), id)
+        case .edit(var draft, let body):
+            let statement = change(to: draft.id)
+            let act = try await drafts.edit(&draft, to: body, by: member, [statement], at: caller.now, queries)
+            return (act, draft.id)
+        }
+    }
+
+    // MARK: What becomes of the items
+
     private func examine(
-        _ order: NagImport, _ member: Member, at now: Timestamp, _ queries: any Queries
+        _ order: NagImport, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> ExaminedImport {
         try Requester.requireOpenGate(
             try await queries.query(AIStatements.gate(member.userID, in: order.familyID)).one())
+        let ids = order.items.map(\.itemID.input)
+        guard Set(ids).count == ids.count else {
+            throw APIError(.validationFailed, "The items must have each ID once.", field: "items")
+        }
         let used = try await queries.query(
             IngestionStatements.importers(of: order.importID, in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
-        let known = try await results(order.items.map(\.itemID), of: member.userID, in: order.familyID, queries)
+        let known = try await results(ids, of: member.userID, in: order.familyID, queries)
+        let earlier = try await drafts.drafts(known.values.compactMap(\.imported?.draft), for: member, queries)
         let members = try await queries.query(
             MembershipStatements.active(order.items.map(\.nag.recipientID), in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
-        let examined = ExaminedImport(order, known, members: Set(members), at: now)
+        var examined = ExaminedImport()
+        for (index, item) in order.items.enumerated() {
+            let kept = known[ids[index]]
+            let draft = kept?.imported.flatMap { imported in earlier.first { $0.id == imported.draft } }
+            let step: ImportStep?
+            if kept == nil {
+                step = .draft
+            } else if let draft, kept?.isOf(item) == false {
+                step = try await self.step(changing: draft, to: item.nag, caller, queries)
+            } else {
+                step = nil
+            }
+            examined.add(
+                item, at: index, of: order, kept, draft, step,
+                fault: step == nil ? nil : Self.fault(of: item.nag, members: members, at: caller.now))
+        }
         let isOthers = used.contains { $0 != member.userID }
-        if isOthers || !used.isEmpty && !examined.newItems.isEmpty {
+        if isOthers || !used.isEmpty && !examined.steps.isEmpty {
             throw APIError(
-                .conflict, "This import_id was used for other items. Choose another one.", field: "import_id",
+                .conflict, "This import ID was used for other items. Choose another one.", field: "import_id",
                 reason: "import_id_used")
         }
         return examined
     }
+
+    private static func fault(of nag: SuggestedNag, members: [UserID], at now: Timestamp) -> ImportFault? {
+        if let fault = DueTimeLimit.fault(of: nag.dueAt.flooredToMillisecond, now: now) {
+            return ImportFault(field: "due_at", message: fault)
+        }
+        return members.contains(nag.recipientID)
+            ? nil : ImportFault(field: "recipient_id", message: "There is no such member.")
+    }
+
+    /// How an item that has changed reaches its draft: the open one is edited, and the nag of one that was executed is to
+    /// be moved. Nil where neither is possible, or nothing of it has changed.
+    private func step(
+        changing draft: DraftResponse, to nag: SuggestedNag, _ caller: Caller, _ queries: any Queries
+    ) async throws -> ImportStep? {
+        let isMove = draft.kind == .dueChange
+        if draft.progress.state.isOpen {
+            let body = (isMove ? DraftBody.dueChange(DueChange(dueAt: nag.dueAt)) : .suggestedNag(nag))
+                .flooredToMillisecond
+            return body == draft.body ? nil : .edit(draft, body)
+        }
+        guard draft.progress.state == .executed, let id = isMove ? draft.nagID : draft.resultID?.retyped() else {
+            return nil
+        }
+        do {
+            let view = try await nags.view(caller, id, queries)
+            guard view.nag.status == .open, RoleMatrix.denial(of: .read, by: view.part) == nil else { return nil }
+            return view.nag.dueAt == nag.dueAt.flooredToMillisecond ? nil : .move(view.nag)
+        } catch let error as APIError where error.code == .notFound {
+            return nil
+        }
+    }
+}
+
+/// What an item of an import becomes.
+private enum ImportStep {
+    /// A draft of a nag.
+    case draft
+    /// A draft of another due time of the nag that an earlier draft became.
+    case move(NagResponse)
+    /// The next version of its open draft.
+    case edit(DraftResponse, DraftBody)
 }
 
 /// What becomes of the items of an import.
 private struct ExaminedImport {
-    var results: [ImportItemResult]
+    var results: [ImportItemResult] = []
+    /// By the indices of their items.
+    var steps: [(index: Int, step: ImportStep)] = []
 
-    init(_ order: NagImport, _ known: [InputID: KeptResult], members: Set<UserID>, at now: Timestamp) {
-        results = order.items.enumerated().map { index, item in
-            if let earlier = known[item.itemID] { return earlier.answer(to: item, at: index, of: order) }
-            func invalid(_ field: String, _ message: String) -> ImportItemResult {
-                ImportItemResult(
-                    itemID: item.itemID, outcome: .invalid,
-                    error: ImportFault(field: "items[\(index)].\(field)", message: message))
-            }
-            if let fault = DueTimeLimit.fault(of: item.nag.dueAt.flooredToMillisecond, now: now) {
-                return invalid("due_at", fault)
-            }
-            if !members.contains(item.nag.recipientID) { return invalid("recipient_id", "There is no such member.") }
-            return ImportItemResult(itemID: item.itemID, outcome: .new)
+    /// - Parameters:
+    ///   - kept: what became of the item before; nil for a new one.
+    ///   - draft: the draft that it became.
+    ///   - fault: why the step cannot be taken.
+    mutating func add(
+        _ item: ImportItem, at index: Int, of order: NagImport, _ kept: KeptResult?, _ draft: DraftResponse?,
+        _ step: ImportStep?, fault: ImportFault?
+    ) {
+        var result = ImportItemResult(itemID: item.itemID, outcome: kept == nil ? .new : .changed)
+        if let step {
+            if fault == nil { steps.append((index, step)) }
+            result.error = fault
+        } else if let imported = kept?.imported {
+            result.draftID = imported.draft
+            // The first answer again, where it was this import.
+            let isSame = kept?.isOf(item) == true && imported.batch == order.importID && !order.isDryRun
+            let wasNew = draft.map { $0.importID == order.importID && $0.kind == .suggestedNag } ?? true
+            result.outcome = !isSame ? .alreadyImported : wasNew ? .new : .changed
+        } else {
+            result.error = ImportFault(field: "item_id", message: "This id was used for another input.")
         }
+        if let error = result.error {
+            result.outcome = .invalid
+            result.error?.field = "items[\(index)].\(error.field)"
+        }
+        results.append(result)
     }
 
-    /// The indices of the items that no import had before.
-    var newItems: [Int] { results.indices.filter { results[$0].outcome == .new && results[$0].draftID == nil } }
-
-    /// Names every invalid item; nil where there is none.
+    /// Names the first item's fault where all are invalid; nil otherwise.
     var refusal: APIError? {
         let faults = results.compactMap(\.error)
-        guard let first = faults.first else { return nil }
-        let others = faults.dropFirst().map(\.field).joined(separator: ", ")
-        let more = others.isEmpty ? "" : " Also invalid: \(others)."
-        return APIError(.validationFailed, "\(first.field): \(first.message)\(more)", field: first.field)
+        guard let first = faults.first, faults.count == results.count else { return nil }
+        let more = faults.count == 1 ? "" : " The other entries are invalid, too."
+        return APIError(.validationFailed, "Entry 1: \(first.message)\(more)", field: first.field)
     }
 
     func result(of order: NagImport) -> ImportResult {
@@ -99,17 +200,13 @@ private struct ExaminedImport {
     }
 }
 
-extension KeptResult {
-    /// What became of an item that was sent before.
-    fileprivate func answer(to item: ImportItem, at index: Int, of order: NagImport) -> ImportItemResult {
-        guard let imported, fingerprint == IngestionStatements.fingerprint(of: item) else {
-            return ImportItemResult(
-                itemID: item.itemID, outcome: .invalid,
-                error: ImportFault(field: "items[\(index)].item_id", message: "This id was used for another input."))
-        }
-        // The first answer again, where it was this import.
-        let isSame = imported.batch == order.importID && !order.isDryRun
-        return ImportItemResult(
-            itemID: item.itemID, outcome: isSame ? .new : .alreadyImported, draftID: imported.draft)
+extension ImportItemID {
+    /// The id under which the item is stored: a UUID as it is, and one made of anything else (RFC 9562 §5.8).
+    var input: InputID {
+        if let uuid { return uuid }
+        let digest = sha256(Array("item:\(wireText)".utf8))
+        func number(_ range: Range<Int>) -> UInt64 { digest[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        return InputID(
+            high: number(0..<8) & ~0xF000 | 0x8000, low: number(8..<16) & (.max >> 2) | 1 << 63)
     }
 }

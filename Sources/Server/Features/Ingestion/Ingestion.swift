@@ -36,7 +36,7 @@ final class Ingestion {
         _ caller: Caller, _ call: Call<NoParameters, OutboxUpload>
     ) async throws -> OutboxAnswer {
         // Each item has an id of its own; the request's idempotency key would belong to the first act only.
-        let caller = caller.withoutIdempotencyKey
+        let caller = caller.withoutConditions
         let (family, items) = (call.body.familyID, call.body.items)
         _ = try await services.access.member(caller, of: family, services.database)
         let known = try await results(items.map(\.clientID), of: caller.userID, in: family, services.database)

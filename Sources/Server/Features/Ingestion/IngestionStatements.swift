@@ -46,9 +46,21 @@ enum IngestionStatements {
         """
         INSERT INTO inputs (family_id, user_id, id, kind, source, made_at, received_at, fingerprint, outcome, import_id,
                             draft_id)
-        SELECT family_id, \(draft.authorID), \(item.itemID), 'nag', \(StoredSource(draft.source)), \(now), \(now),
+        SELECT family_id, \(draft.authorID), \(item.itemID.input), 'nag', \(StoredSource(draft.source)), \(now), \(now),
                \(fingerprint(of: item)), 'drafted', \(draft.importID), \(draft.id)
         FROM ledger_stamp
+        """
+    }
+
+    /// Part of an act: stores a changed item with the draft that the change became.
+    static func change(
+        _ item: ImportItem, to draft: DraftID, in batch: ImportID, of user: UserID, at now: Timestamp
+    ) -> SQL {
+        """
+        UPDATE inputs i
+        SET fingerprint = \(fingerprint(of: item)), import_id = \(batch), draft_id = \(draft), received_at = \(now)
+        FROM ledger_stamp s
+        WHERE i.family_id = s.family_id AND i.user_id = \(user) AND i.id = \(item.itemID.input)
         """
     }
 

@@ -32,11 +32,15 @@ struct KeptResult {
         imported = nil
     }
 
+    /// Whether the input was this item, as it is now.
+    func isOf(_ item: ImportItem) -> Bool { fingerprint == IngestionStatements.fingerprint(of: item) }
+
     /// The first answer; a conflict when the id was used for another input.
     func answer(to input: Provenance) -> InputResult {
         if let result, fingerprint == input.fingerprint { return result }
         return InputResult(
             clientID: input.id, outcome: .refused, eventID: nil,
-            error: InputRefusal(code: .validationFailed, message: "This client_id was used for another input."))
+            error: InputRefusal(
+                code: .validationFailed, message: "This client ID was used for another input. Choose another one."))
     }
 }

@@ -145,11 +145,10 @@ final class AIKeys {
     }
 
     private func requireOuter(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
-        let isInner = try await calls.run(caller.userID) { try await services.models.isInner(endpoint) }
-        guard !isInner else {
-            throw APIError(
-                .validationFailed, "This endpoint is not an address of the public internet.", field: "endpoint")
-        }
+        let inner = APIError(
+            .validationFailed, "This endpoint is not an address of the public internet.", field: "endpoint")
+        guard endpoint.hasPublicName else { throw inner }
+        guard try await calls.run(caller.userID, { try await services.models.isOuter(endpoint) }) else { throw inner }
     }
 
     private static let noKey = APIError(.notFound, "You have stored no key for this provider.")

@@ -23,7 +23,7 @@ extension Nags {
                 NagStatements.countNotes(by: view.userID, in: view.familyID, day: today)
             ).one()
             if let denial = NagLimit.denialOfNote(addedToday: try count["count"]) {
-                return view.refuse(.addNote, denial, .policyForbidden)
+                return view.refuse(.addNote, limit: denial, at: caller.now)
             }
             var details: AuditBody = ["text_length": "\(text.unicodeScalars.count)"]
             details.merge(input.auditDetails)

@@ -42,7 +42,7 @@ extension Nags {
         return try await decide(caller, on: call.parameters.nagID, .dismiss) { view, queries in
             if (view.nag.recipientDismissedAt != nil) == isDismissed { return .answer(view.nag) }
             if let denial = try await denialOfChange(by: view, at: call.now, queries) {
-                return view.refuse(.dismiss, denial, .policyForbidden)
+                return view.refuse(.dismiss, limit: denial, at: call.now)
             }
             var nag = view.nag
             nag.recipientDismissedAt = isDismissed ? call.now : nil

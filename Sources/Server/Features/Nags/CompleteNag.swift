@@ -43,7 +43,7 @@ extension Nags {
                 NagStatements.countCompletions(by: view.userID, in: view.familyID, day: day)
             ).one()
             if let denial = NagLimit.denialOfSeriesCompletion(completedToday: try count["count"]) {
-                return view.refuse(.updateStatus, denial, .policyForbidden)
+                return view.refuse(.updateStatus, limit: denial, at: now)
             }
         }
         var nag = view.nag

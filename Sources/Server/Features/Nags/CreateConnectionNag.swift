@@ -52,7 +52,11 @@ extension Nags {
             NagStatements.countSent(by: account.id, over: connection, day: today)
         ).one()
         if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
-            return try refuse(denial, "You have reached today's number of nags over this connection.")
+            let next = NagLimit.nextDay(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
+            return try refuse(
+                denial,
+                "You have sent \(FamilyPolicy.standard.dailyCap) nags over this connection today, as many as one can. \(next)"
+            )
         }
         guard order.policyID == nil else {
             throw APIError(.validationFailed, "A connection has no policies.", field: "policy_id")

@@ -50,6 +50,7 @@ extension Nags {
         guard caller.context.idempotency == nil, order.attachmentIDs.isEmpty else { return nil }
         let rows = try await queries.query(NagStatements.twin(of: order, in: ledger, by: caller.userID, at: caller.now))
         guard let twin: NagID = try rows.first?["id"] else { return nil }
+        caller.markReplayed()
         return try await view(caller, twin, queries).nag
     }
 
@@ -75,7 +76,7 @@ extension Nags {
             NagStatements.addressee(
                 order.recipientID, of: caller.userID, in: member.familyID, policy: order.policyID, day: today))
         guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
-        if let (denial, message) = try Self.denial(row) {
+        if let (denial, message) = try Self.denial(row, in: member, at: caller.now) {
             return .refuse(
                 Act(
                     kind: .nagCreateDenied, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -152,13 +153,14 @@ extension Nags {
     }
 
     /// Why the nag is refused, for the audit log and as a message.
-    private static func denial(_ row: Row) throws -> (Denial, String)? {
+    private static func denial(_ row: Row, in member: Member, at now: Timestamp) throws -> (Denial, String)? {
         if let denial = try denialOfNag(row) { return (denial, denial.message) }
         let policy = try FamilyPolicy(row)
         guard let denial = NagLimit.denialOfCreation(sentToday: try row["sent_today"], policy: policy) else {
             return nil
         }
-        return (denial, "\(denial.message) It allows \(policy.dailyCap) a day.")
+        let next = NagLimit.nextDay(in: member.timeZone, now: now, zoneChangedAt: member.timeZoneChangedAt)
+        return (denial, "You have sent \(policy.dailyCap) nags today, as many as this family allows. \(next)")
     }
 
     /// Why the creator may not nag the recipient, by the columns of `memberState`.

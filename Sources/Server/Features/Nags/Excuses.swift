@@ -23,7 +23,9 @@ extension Nags {
             guard let gate = rows.first, try gate["has_consent"] else {
                 return view.refuse(
                     .submitExcuse, reason: ErrorReason.consentMissing,
-                    APIError(.authorizationDenied, "Excuses need the consent ai_mediation."))
+                    APIError(
+                        .authorizationDenied,
+                        "Excuses need the consent to AI mediation. Grant it in the family's consents."))
             }
             guard try view.role != .child || gate["can_submit_excuses"] else {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
@@ -41,7 +43,7 @@ extension Nags {
                 NagStatements.countExcuses(by: caller.userID, in: view.familyID, day: today)
             ).one()
             if let denial = NagLimit.denialOfExcuse(submittedToday: try count["count"]) {
-                return view.refuse(.submitExcuse, denial, .policyForbidden)
+                return view.refuse(.submitExcuse, limit: denial, at: call.now)
             }
             let excuse = Excuse(
                 id: services.random.identifier(at: call.now), text: call.body.text, category: category,

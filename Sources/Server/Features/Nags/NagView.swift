@@ -92,6 +92,12 @@ struct NagView {
         refuse(act, reason: denial.rawValue, APIError(code, denial))
     }
 
+    /// Refuses what a daily limit allows no more, and says when it allows more.
+    func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
+        let next = NagLimit.nextDay(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
+        return refuse(act, reason: denial.rawValue, APIError(.policyForbidden, "\(denial.message) \(next)"))
+    }
+
     func refuse<Answer>(_ act: NagAct, reason: String, _ error: APIError) -> Decision<Answer> {
         var error = error
         error.reason = error.reason ?? reason

@@ -88,6 +88,7 @@ package final class Nags {
     }
 
     /// The same for operations whose act depends on the request.
+    /// - Throws: 412 when the request's `If-Match` names another state of the nag.
     func decide<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
@@ -98,6 +99,9 @@ package final class Nags {
             let view: NagView
             if let read = fresh { view = read } else { view = try await self.view(caller, nag, queries) }
             fresh = nil
+            if let tags = caller.context.ifMatch, !IfMatch.names(view.nag.etag, in: tags) {
+                throw APIError(.preconditionFailed, "The nag has been changed since you read it. Read it again.")
+            }
             return try await body(view, queries)
         }
     }

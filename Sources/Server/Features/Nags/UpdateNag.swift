@@ -83,7 +83,7 @@ extension Nags {
         if movesSeries { edited["scope"] = MoveScope.series.rawValue }
         let isPromise = nag.committedAt != view.nag.committedAt
         if let denial = try await denialOfChange(by: view, at: now, queries) {
-            return view.refuse(edited.isEmpty ? .commit : .edit, denial, .policyForbidden)
+            return view.refuse(edited.isEmpty ? .commit : .edit, limit: denial, at: now)
         }
         let movesDueTime = nag.dueAt != view.nag.dueAt
         let moved = try await moved(view, to: nag.dueAt, changes.scope, queries)
@@ -142,17 +142,17 @@ extension Nags {
         case .snoozeNotLater?: throw APIError(.validationFailed, Denial.snoozeNotLater, field: "due_at")
         case .snoozeTooLong?:
             let refusal = APIError(
-                .validationFailed, "You can postpone a nag by at most \(policy.maxSnoozeMinutes) minutes at a time.",
+                .validationFailed, "You can snooze a nag by at most \(policy.maxSnoozeMinutes) minutes at a time.",
                 field: "due_at", reason: Denial.snoozeTooLong.rawValue)
             // A draft says something to the creator.
             guard let drafting, try await denialOfContact(of: view, with: [view.nag.creatorID], queries) == nil
             else { throw refusal }
             return try await drafting.refuse(refusal, moving: view, to: dueAt, as: input, queries)
-        case let denial?:
-            return view.refuse(.snooze, denial, .policyForbidden)
+        case .snoozeLimitReached?: return view.refuse(.snooze, limit: .snoozeLimitReached, at: now)
+        case let denial?: return view.refuse(.snooze, denial, .policyForbidden)
         }
         if let denial = try await denialOfChange(by: view, at: now, queries) {
-            return view.refuse(.snooze, denial, .policyForbidden)
+            return view.refuse(.snooze, limit: denial, at: now)
         }
         var nag = view.nag
         nag.dueAt = dueAt

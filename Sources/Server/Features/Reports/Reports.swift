@@ -46,7 +46,8 @@ package final class Reports {
     func metrics(_ caller: Caller, _ call: Call<FamilyMetricsQuery, NoBody>) async throws -> FamilyMetricsResponse {
         let query = call.parameters
         if let from = query.fromDate, let to = query.toDate, from > to {
-            throw APIError(.validationFailed, "from_date must not lie after to_date.", field: "from_date")
+            throw APIError(
+                .validationFailed, "The first day of the report must not lie after its last day.", field: "from_date")
         }
         let member = try await guardian(caller, of: query.familyID)
         let rows = try await services.database.query(
