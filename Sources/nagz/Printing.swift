@@ -39,3 +39,17 @@ func printError(_ line: String) {
 func counted(_ count: some BinaryInteger, _ noun: String, _ plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
+
+/// The rows of a table as lines, each column as wide as its longest text. A text is in one line.
+func aligned(_ rows: [[String]]) -> [String] {
+    let rows = rows.map { $0.map { inOneLine($0) } }
+    let widths = rows.reduce(into: [Int]()) { widths, row in
+        for (column, text) in row.enumerated() {
+            if column == widths.count { widths.append(0) }
+            widths[column] = max(widths[column], text.count)
+        }
+    }
+    return rows.map { row in
+        zip(row, widths).enumerated().map { $0 == row.count - 1 ? $1.0 : $1.0.padded(to: $1.1) }.joined(separator: "  ")
+    }
+}

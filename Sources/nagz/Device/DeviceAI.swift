@@ -74,7 +74,7 @@ enum DeviceAI {
         let alerts = try cache.alertsOfPatterns(of: family) ? "on" : "off"
         print(
             Self.patternAlerts.padded(to: 16), alerts.padded(to: 16),
-            "whether a sync tells of weekdays on which you missed three nags or more", separator: " ")
+            "whether a sync reports weekdays on which you missed three nags or more", separator: " ")
         let consent =
             known?.allowsMediation.map { $0 ? "in force" : "withdrawn: nothing is answered" } ?? "unknown: sync first"
         print("consent          ai_mediation is \(consent)")
@@ -198,7 +198,7 @@ extension Result where Success == RoutingDecision, Failure == RoutingFailure {
             return "nobody: the server's AI is off"
         case .success(let decision):
             let place = decision.route == .local ? "this device" : "the server"
-            return "\(decision.provider.rawValue)\(decision.model.map { " (\($0))" } ?? ""), at \(place)"
+            return "\(decision.provider.spoken)\(decision.model.map { " (\($0))" } ?? ""), at \(place)"
         case .failure(let failure): return "nobody: \(failure.code.map { "\($0.rawValue), " } ?? "")\(failure.text)"
         }
     }

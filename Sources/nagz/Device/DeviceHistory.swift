@@ -18,25 +18,29 @@ enum DeviceHistory {
             let records = try context.cache().executions(
                 of: family, errorsOnly: errorsOnly, limit: limit, at: MachineClock.moment())
             return show(
-                ExecutionPage(items: records, nextCursor: nil), nothing: "this device answered", errorsOnly, context)
+                ExecutionPage(items: records, nextCursor: nil), of: "this device", errorsOnly, context)
         }
         let filter = ExecutionFilter(
             familyID: family, userID: session.userID, result: errorsOnly ? .error : nil)
         let page = try await context.client(session).call(API.listExecutions, ExecutionListQuery(filter), NoBody())
-        show(page, nothing: "the server answered", errorsOnly, context)
+        show(page, of: "the server", errorsOnly, context)
     }
 
-    /// - Parameter nothing: the beginning of what an empty list is told with.
-    private static func show(_ page: ExecutionPage, nothing: String, _ errorsOnly: Bool, _ context: DeviceContext) {
+    /// - Parameter answerer: whose answers they are.
+    private static func show(_ page: ExecutionPage, of answerer: String, _ errorsOnly: Bool, _ context: DeviceContext) {
         if context.asJSON { return print(json: page.jsonValue) }
-        if page.items.isEmpty { print("no question\(errorsOnly ? " that was refused" : ""): \(nothing) none") }
-        for record in page.items {
+        if page.items.isEmpty { print("\(answerer) has \(errorsOnly ? "refused" : "answered") no question") }
+        let rows = page.items.map { record in
             let how = record.execution
-            print(
-                record.createdAt.spoken, record.operation.rawValue.padded(to: 18),
-                record.errorCode ?? how.provider + (how.isInPlaceOfModel ? " in place of a model" : ""),
-                how.violation ?? how.reason ?? "", separator: "  ")
-            for warning in how.warnings { print("  \(warning)") }
+            return [
+                record.createdAt.spoken, record.operation.rawValue,
+                record.errorCode ?? how.engine + (how.isInPlaceOfModel ? " in place of a model" : ""),
+                how.violation ?? how.reason ?? "",
+            ]
+        }
+        for (record, line) in zip(page.items, aligned(rows)) {
+            print(line)
+            for warning in record.execution.warnings { print("  \(warning)") }
         }
     }
 }

@@ -20,13 +20,12 @@ enum DeviceNags {
         }
         if nags.isEmpty { print("no \(includesClosed ? "" : "open ")nags on this device") }
         let now = MachineClock.moment()
-        for nag in nags {
+        let rows = nags.map { nag in
             let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
             let status = reported.contains(nag.id) ? "done (to be uploaded)" : nag.word(at: now)
-            print(
-                nag.id.ending, nag.dueAt.spoken, name.padded(to: 10), status.padded(to: 10),
-                nag.description ?? nag.category, separator: "  ")
+            return [nag.id.ending, nag.dueAt.spoken, name, status, nag.description ?? nag.category]
         }
+        for line in aligned(rows) { print(line) }
     }
 }
 

@@ -61,14 +61,30 @@ extension AnswerReason {
     }
 }
 
+extension ProviderName {
+    /// The engine as people call it.
+    var spoken: String {
+        switch self {
+        case .heuristic: "the rules"
+        case .foundationModels: "the system's model"
+        case .localModel: "this device's model"
+        case .serverGateway: "the server's model"
+        case .ownProvider: "your own provider"
+        }
+    }
+}
+
 extension ExecutionReport {
-    /// What produced the answer: `by local_model (small)`, `by heuristic in place of local_model (small): error`.
-    var spoken: String { "by \(provider)\(model.map { " (\($0))" } ?? "")\(spokenFallback)" }
+    /// The engine that answered, as people call it; its name where it is not known here.
+    var engine: String { ProviderName(rawValue: provider)?.spoken ?? provider }
+
+    /// What produced the answer: `by this device's model (small)`, `by the rules in place of this device's model (small): error`.
+    var spoken: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(spokenFallback)" }
 
     /// Why the rules answered; nothing where they were asked for.
     private var spokenFallback: String {
         guard usedFallback else { return "" }
-        if let asked { return " in place of \(asked.provider.rawValue) (\(asked.name)): \(fallbackReason)" }
+        if let asked { return " in place of \(asked.provider.spoken) (\(asked.name)): \(fallbackReason)" }
         if fallbackReason == FallbackReason.taskNotCovered.text {
             return "; the model on this device is a small one, which does not word answers of this kind"
         }
@@ -81,7 +97,7 @@ extension AnswerRecord {
     var spoken: String {
         let milliseconds = Double(microseconds) / 1_000
         let time = milliseconds < 10 ? String(format: "%.1f ms", milliseconds) : "\(Int(milliseconds)) ms"
-        let age = dataAge.map { "; its data are \($0.spoken) old" } ?? ""
+        let age = dataAge.map { "; its data is \($0.spoken) old" } ?? ""
         return "answered by \(place == .device ? "this device" : "the server") in \(time): \(reason.spoken)\(age)"
     }
 }

@@ -59,12 +59,12 @@ struct DeviceAITests {
     func modes() async throws {
         try await Self.withDevice { device, scene, nag in
             var shown = try device.set("mode", "auto")
-            #expect(shown.contains("digest             byo (test-model), at the server"), "\(shown)")
-            #expect(shown.contains("coaching           heuristic, at this device"))
+            #expect(shown.contains("digest             your own provider (test-model), at the server"), "\(shown)")
+            #expect(shown.contains("coaching           the rules, at this device"))
             #expect(try device.ask(["digest"]) == "server byo" && device.ask(["coach", nag]) == "device heuristic")
 
             shown = try device.set("mode", "byo_only")
-            #expect(shown.contains("coaching           byo (test-model), at the server"))
+            #expect(shown.contains("coaching           your own provider (test-model), at the server"))
             #expect(shown.contains("patterns           nobody: E-TASK-002"))
             #expect(try device.ask(["coach", nag]) == "server byo")
             #expect(try device.ask(["predict", nag]).hasPrefix("65 ") && device.ask(["tone", nag]) == "server byo")
@@ -76,11 +76,11 @@ struct DeviceAITests {
             }
 
             shown = try device.set("mode", "local_only")
-            #expect(shown.contains("digest             heuristic, at this device"))
+            #expect(shown.contains("digest             the rules, at this device"))
             #expect(try device.ask(["digest"]) == "device heuristic")
 
             shown = try device.set("mode", "heuristic")
-            #expect(shown.contains("digest             heuristic, at the server"))
+            #expect(shown.contains("digest             the rules, at the server"))
             #expect(try device.ask(["digest"]) == "server heuristic")
 
             shown = try device.set("mode", "off")
@@ -109,9 +109,9 @@ struct DeviceAITests {
 
             let off = try device.set("server", "off")
             #expect(off.contains("digest             nobody: the server's AI is off"))
-            #expect(off.contains("coaching           heuristic, at this device"))
+            #expect(off.contains("coaching           the rules, at this device"))
             #expect(try device.run(["digest"]).code == 77)
-            #expect(try device.set("server", "on").contains("digest             byo"))
+            #expect(try device.set("server", "on").contains("digest             your own provider"))
 
             #expect(try device.set("on-device", "off").contains("on-device        off"))
             for command in [["coach", nag, "--local"], ["excuse", nag, "I forgot", "--offline"]] {
