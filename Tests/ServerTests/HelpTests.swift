@@ -25,6 +25,19 @@ struct HelpTests {
         #expect(named.status == 0 && named.output == text)
     }
 
+    @Test(
+        "a command's help has the options of the configuration that it reads",
+        arguments: [
+            ("migrate", ["--database-url", "--migrations", "--config"]),
+            ("admin purge", ["--database-url", "--audit-key-file", "--config"]),
+            ("seed bench", ["--database-url", "--audit-key-file", "--token-key-file", "--config"]),
+            ("audit accept", ["--database-url", "--audit-key-file", "--audit-checkpoint-file", "--config"]),
+        ])
+    func configured(name: String, options: [String]) throws {
+        let text = try Self.run(["help"] + name.split(separator: " ").map(String.init)).output
+        for option in options { #expect(text.contains("  \(option) ")) }
+    }
+
     @Test("nagz, nagz help and nagz --help list every command; version is --version")
     func overview() throws {
         let (status, text, _) = try Self.run([])

@@ -5,7 +5,8 @@ enum AdminHelp {
         forms: ["COMMAND [OPTION …]"],
         details:
             "Administrators may read every audit log and use the console. All commands work as the schema's owner.",
-        options: [ServerHelp.ownerURL, ServerHelp.configFile], seeAlso: ["audit", "restore-check"])
+        options: [ServerHelp.ownerURL, ServerHelp.auditKeys, ServerHelp.configFile],
+        seeAlso: ["audit", "restore-check"])
 
     static let commands = [
         command(
@@ -61,6 +62,7 @@ enum AdminHelp {
     ) -> CommandHelp {
         CommandHelp(
             "admin \(name)", summary, forms: [form], details: details,
-            options: options + [ServerHelp.ownerURL, ServerHelp.configFile], examples: examples, seeAlso: seeAlso)
+            options: options + [ServerHelp.ownerURL, ServerHelp.auditKeys, ServerHelp.configFile], examples: examples,
+            seeAlso: seeAlso)
     }
 }

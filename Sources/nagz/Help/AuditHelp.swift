@@ -20,9 +20,7 @@ enum AuditHelp {
         .init("--key-file FILE", "a file of such keys"),
     ]
     private static let family = CommandHelp.Term("--family ID", "one family only (default: all)")
-    private static let keyring = CommandHelp.Term(
-        "--audit-key-file FILE", "the keys of the audit log (else NAGZ_AUDIT_KEY_FILE)")
-    private static let database = [ServerHelp.ownerURL, keyring, ServerHelp.configFile]
+    private static let database = [ServerHelp.ownerURL, ServerHelp.auditKeys, ServerHelp.configFile]
     private static let confirmed = CommandHelp.Term(
         "--yes", "deletes; without it the command only prints what it would delete")
 
@@ -95,10 +93,10 @@ enum AuditHelp {
         CommandHelp(
             "audit keys", "print the public keys to pin, and manage the key file",
             forms: ["[list]", "new FILE --origin NAME", "rotate", "rotate-master [--new | --wrap | --retire]"],
-            options: [keyring, ServerHelp.configFile],
+            options: [ServerHelp.auditKeys, ServerHelp.configFile],
             examples: [("Print the public keys", "nagz audit keys")], seeAlso: ["audit verify"]),
         CommandHelp(
-            "audit keys list", "print the public keys to pin", options: [keyring, ServerHelp.configFile],
+            "audit keys list", "print the public keys to pin", options: [ServerHelp.auditKeys, ServerHelp.configFile],
             seeAlso: ["audit verify"]),
         CommandHelp(
             "audit keys new", "create a key file, and print its public key", forms: ["FILE --origin NAME"],
@@ -110,7 +108,7 @@ enum AuditHelp {
         CommandHelp(
             "audit keys rotate", "add a new signing key to the key file, before the old one",
             details: "Restart the servers afterwards. The old key hands over to the new one in the log.",
-            options: [keyring, ServerHelp.configFile], seeAlso: ["audit keys rotate-master"]),
+            options: [ServerHelp.auditKeys, ServerHelp.configFile], seeAlso: ["audit keys rotate-master"]),
         CommandHelp(
             "audit keys rotate-master", "replace the master key that wraps people's keys, in three steps",
             forms: ["", "--new", "--wrap", "--retire"],

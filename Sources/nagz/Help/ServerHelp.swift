@@ -127,6 +127,7 @@ enum ServerHelp {
     /// The option of the commands that work as the schema's owner.
     static let ownerURL = CommandHelp.Term(
         "--database-url URL", "the login of the schema's owner (else NAGZ_OWNER_DATABASE_URL, else DATABASE_URL)")
+    static let auditKeys = CommandHelp.Term(Options.auditKeyring, "FILE", "the keys of the audit log")
     static let json = CommandHelp.Term("--json", "prints JSON")
     private static let checkCodes: [CommandHelp.Term] = [
         .init("0", "nothing failed; there may be warnings"), .init("64", "wrong usage"),
@@ -205,7 +206,7 @@ enum ServerHelp {
     static let seed = CommandHelp(
         "seed", "fill a database with demo or benchmark data",
         forms: ["demo [--if-empty]", "personas", "bench [--families N] [--out FOLDER]"],
-        details: "deploy/run seeds the demo on its first run.", options: [ownerURL, configFile],
+        details: "deploy/run seeds the demo on its first run.", options: [ownerURL, auditKeys, configFile],
         seeAlso: ["migrate", "serve"])
 
     static let commands = [
@@ -234,21 +235,22 @@ enum ServerHelp {
             "seed demo", "create a family with ninety days of history, and print its sign-ins", forms: ["[--if-empty]"],
             details: "The database must have no other data.",
             options: [
-                .init("--if-empty", "leaves a database that has data as it is, and ends with 0"), ownerURL, configFile,
+                .init("--if-empty", "leaves a database that has data as it is, and ends with 0"), ownerURL, auditKeys,
+                configFile,
             ],
             examples: [("Seed a new database", "nagz migrate && nagz seed demo")], seeAlso: ["seed personas"]),
         CommandHelp(
             "seed personas", "create the five people of the mobile client's development build",
             details: "A server with --dev-tokens accepts their tokens, which are printed.",
-            options: [ownerURL, configFile],
+            options: [ownerURL, auditKeys, configFile],
             seeAlso: ["serve", "seed demo"]),
         CommandHelp(
             "seed bench", "create families for deploy/bench, and its scripts", forms: ["[--families N] [--out FOLDER]"],
             options: [
                 .init("--families N", "the number of families (default \(BenchmarkSeed.standardFamilies))"),
                 .init("--out FOLDER", "the folder of the scripts, created if it is missing (default: this folder)"),
-                ownerURL,
-                configFile,
+                ownerURL, auditKeys,
+                .init(Options.tokenKeys, "FILE", "the keys of the access tokens"), configFile,
             ], examples: [("Fill a database for a small benchmark", "nagz seed bench --families 100 --out /tmp/bench")],
             seeAlso: ["seed demo"]),
     ]
