@@ -118,7 +118,7 @@ let package = Package(
         .target(name: "SocketPairs", path: "Tests/Support/SocketPairs", swiftSettings: common),
         .target(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
-            exclude: ["server.py", "models.py", "files.py", "traces.py"], swiftSettings: common),
+            exclude: ["server.py", "webpush.py", "models.py", "files.py", "traces.py"], swiftSettings: common),
         .testTarget(
             name: "TimeZonesTests", dependencies: ["TimeZones", "Domain", "ChildProcesses"], exclude: ["zones.py"],
             swiftSettings: common),

@@ -50,6 +50,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case consentRevoked = "consent.revoked"
     case demoSeeded = "demo.seeded"
     case deliveryResent = "delivery.resent"
+    case deviceMoved = "device.moved"
     case deviceRegistered = "device.registered"
     case deviceRemoved = "device.removed"
     case draftApproved = "draft.approved"
@@ -225,7 +226,7 @@ extension AuditKind {
             .attachmentAdded, .auditFindingAcknowledged, .auditFindingReviewDenied,
             .aiConfirmationDeclined, .aiConstraintChangeDenied, .aiExecutionRefused, .aiExecutionsDeleted,
             .aiExecutionsReadDenied, .aiSessionBegun, .aiSessionEnded, .deliveryResent, .deliveryReviewDenied,
-            .deviceRegistered, .deviceRemoved,
+            .deviceMoved, .deviceRegistered, .deviceRemoved,
             .incentiveApproveDenied,
             .incentiveReadDenied, .incentiveRuleChangeDenied, .nagReadDeliveriesDenied:
             .none

@@ -8,6 +8,7 @@ public struct DeviceFolder: Sendable {
     public init(path: String) { self.path = path }
 
     public var session: SessionFile { SessionFile(path: path + "/session.json") }
+    public var deviceSecret: DeviceSecretFile { DeviceSecretFile(path: path + "/device-secret.json") }
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
     /// The folder of model files. They tell nothing of a person and stay after a logout.
@@ -29,7 +30,9 @@ public struct DeviceFolder: Sendable {
     }
 
     /// Deletes session, key, cache and outbox: after a logout, and after the account was deleted.
-    public func clear() throws {
+    /// - Parameter keepsDeviceSecret: after a logout the secret stays for the next sign-in.
+    public func clear(keepsDeviceSecret: Bool = false) throws {
+        if !keepsDeviceSecret { try deviceSecret.remove() }
         try session.remove()
         try key.remove()
         try EventCache.remove(cachePath)

@@ -77,7 +77,17 @@ public enum DeliveryChannel: String, Sendable, CaseIterable { case push, sms }
 public enum DeliveryStatus: String, Sendable, CaseIterable { case pending, sent, delivered, failed }
 
 /// What a push token is for.
-public enum DevicePlatform: String, Sendable, CaseIterable { case ios, ipados, macos }
+public enum DevicePlatform: String, Sendable, CaseIterable {
+    case ios, ipados, macos, web, android
+
+    /// Whether Apple's push service reaches it.
+    public var isApples: Bool {
+        switch self {
+        case .ios, .ipados, .macos: true
+        case .web, .android: false
+        }
+    }
+}
 
 /// The channels on which a person wants to be notified.
 public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, both }

@@ -8,6 +8,8 @@ extension DeliveryOptions {
         self.init()
         push = try Self.provider(given, Options.push, apns: true)
         sms = try Self.provider(given, Options.sms, apns: false)
+        webPush = try Self.webPush(given)
+        passesTokens = try given[Options.pushTokens] ?? false
         if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
     }
 
@@ -32,6 +34,20 @@ extension DeliveryOptions {
             throw value.refused(Complaint("takes \(others) or the http(s) URL of a webhook"))
         }
         return .webhook(webhook)
+    }
+
+    private static func webPush(_ given: GivenOptions) throws -> WebPush? {
+        guard let (path, key) = try given[Options.vapidKey] else { return nil }
+        guard let contact = try given[Options.vapidContact] else {
+            throw Stop(
+                .configuration,
+                "no contact for push services: --vapid-contact mailto:YOU@EXAMPLE.ORG, or an https address")
+        }
+        guard let made = WebPush(key: key, contact: contact) else {
+            throw Stop(
+                .configuration, "“\(path)” is no private P-256 key, or --vapid-contact no mailto: or https: address")
+        }
+        return made
     }
 
     /// The text of the file.

@@ -14,7 +14,8 @@ struct TableTests {
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
-                "Access", "Admins", "AI", "Attachments", "Audit", "Connections", "Consents", "Deliveries", "Families",
+                "Access", "Admins", "AI", "Attachments", "Audit", "Connections", "Consents", "Deliveries", "Devices",
+                "Families",
                 "Constraints", "Incentives",
                 "Ingestion", "Ledger", "Metrics", "Nags", "Policies", "Preferences", "Realtime", "Safety", "Sync",
                 "Server/Audit",
@@ -25,6 +26,7 @@ struct TableTests {
         "pin_attempts": Ownership(writers: ["Auth"]),
         "known_addresses": Ownership(writers: ["Auth"]),
         "account_codes": Ownership(writers: ["Auth"]),
+        "device_secrets": Ownership(writers: ["Auth"]),
         "socket_tickets": Ownership(writers: ["Realtime"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
         "daily_counts": Ownership(writers: ["Ledger"]),
@@ -37,7 +39,9 @@ struct TableTests {
         // The row is born with its family; nobody but the ledger moves it, and the sequencer notes that it is done with it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families", "Server/Audit"],
-            readers: ["Access", "AI", "Audit", "Auth", "Connections", "Ingestion", "Nags", "Realtime", "Sync"]),
+            readers: [
+                "Access", "AI", "Audit", "Auth", "Connections", "Devices", "Ingestion", "Nags", "Realtime", "Sync",
+            ]),
         "memberships": Ownership(
             writers: ["Families"],
             readers: [

@@ -36,7 +36,8 @@ extension Sample {
                 id: id(1), email: "a@b.org", displayName: nil, status: "active", createdAt: moment,
                 isAdministrator: false,
                 family: MyFamily(familyID: id(2), name: "F", role: .participant, joinedAt: moment),
-                consents: [.aiMediation], switchedOn: SwitchedOn(ai: true, points: false, sms: false))),
+                consents: [.aiMediation], switchedOn: SwitchedOn(ai: true, points: false, sms: false),
+                webPushKey: "BA")),
         Sample(API.updateMe, NoParameters(), MeUpdate(displayName: "B"), account),
         Sample(
             API.changePassword, NoParameters(), PasswordChange(password: Secret("x"), newPassword: Secret("12345678")),

@@ -151,8 +151,18 @@ struct RequestTests {
     static let rest: [BodyCase] =
         fine("BlockCreate", #"{"target_id":"\#(someID)"}"#)
         + fine("DeviceTokenRegister", #"{"platform":"macos","token":"t"}"#)
-        + wrong("DeviceTokenRegister", "platform", #"{"token":"t"}"#, #"{"platform":"android","token":"t"}"#)
-        + wrong("DeviceTokenRegister", "token", #"{"platform":"ios"}"#, #"{"platform":"ios","token":""}"#)
+        + fine("DeviceTokenRegister", #"{"platform":"android","token":"t"}"#)
+        + fine(
+            "DeviceTokenRegister",
+            #"{"platform":"web","subscription":{"endpoint":"https://a/b","expirationTime":null,"keys":{"p256dh":"B","auth":"A"}}}"#
+        )
+        + wrong("DeviceTokenRegister", "platform", #"{"token":"t"}"#, #"{"platform":"windows","token":"t"}"#)
+        + wrong("DeviceTokenRegister", "token", #"{"platform":"ios","token":""}"#)
+        + wrongBeyondSchema("DeviceTokenRegister", "token", #"{"platform":"ios"}"#)
+        + wrongBeyondSchema("DeviceTokenRegister", "subscription", #"{"platform":"web","token":"t"}"#)
+        + wrongBeyondSchema(
+            "DeviceTokenRegister", "subscription",
+            #"{"platform":"ios","token":"t","subscription":{"endpoint":"https://a","keys":{"p256dh":"B","auth":"A"}}}"#)
         + fine("AIKeyUpdate", #"{"key":"0123456789abcdef","model":"m","endpoint":null,"password":"p"}"#)
         + wrong("AIKeyUpdate", "key", #"{"key":"short","model":"m","password":"p"}"#)
         + wrong("AIKeyUpdate", "model", #"{"key":"0123456789abcdef","model":"","password":"p"}"#)

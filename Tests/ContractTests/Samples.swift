@@ -29,6 +29,11 @@ extension Sample {
             id: id(1), email: "robin@example.org", displayName: "Robin", status: "active", createdAt: moment,
             familyMemberships: [FamilyMembership(familyID: id(2), role: .guardian)]),
         familyID: id(2), familyRole: .guardian)
+    private static var signedIn: AuthResponse {
+        var answer = auth
+        answer.deviceSecret = Secret("d")
+        return answer
+    }
     private static let preferences = PreferenceResponse(
         userID: id(1), familyID: id(2), schemaVersion: 1, preferences: ["tone": "friendly", "own": [1, nil]],
         etag: "e1", updatedAt: moment)
@@ -44,10 +49,10 @@ extension Sample {
             API.signUp, NoParameters(),
             SignupRequest(
                 email: read("a@b.org"), password: Secret("12345678"), displayName: "A",
-                dateOfBirth: CivilDate(year: 2015, month: 2, day: 3).map(DateOfBirth.init)), auth),
+                dateOfBirth: CivilDate(year: 2015, month: 2, day: 3).map(DateOfBirth.init)), signedIn),
         Sample(
             API.logIn, NoParameters(),
-            LoginRequest(email: read("a@b.org"), password: Secret("x")), auth),
+            LoginRequest(email: read("a@b.org"), password: Secret("x"), deviceSecret: Secret("d")), signedIn),
         Sample(API.refreshSession, NoParameters(), RefreshRequest(refreshToken: Secret("r")), auth),
         Sample(
             API.childLogIn, NoParameters(),

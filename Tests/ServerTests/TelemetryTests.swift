@@ -280,12 +280,14 @@ struct OutsidePartyTests {
         #expect(
             !plain.content.contains("runs on this server's machine") && plain.content.contains("OpenAI or Anthropic"))
         let push = Self.policy { $0.push = "Apple's push service" }
-        #expect(push.content.contains("go through Apple's push service."))
+        #expect(push.content.contains("go through Apple's push service. It learns the device's address"))
+        let browsers = Self.policy { $0.hasWebPush = true }
+        #expect(browsers.content.contains("the push service of the browser's maker"))
         let sms = Self.policy { $0.sms = "the service at sms.example.org" }
         #expect(sms.content.contains("Text messages go through the service at sms.example.org,"))
         let model = Self.policy { $0.hasModel = true }
         #expect(model.content.contains("runs on this server's machine"))
-        #expect(Set([plain, push, sms, model].map(\.version)).count == 4)
+        #expect(Set([plain, push, browsers, sms, model].map(\.version)).count == 5)
     }
 
     @Test(
@@ -300,6 +302,12 @@ struct OutsidePartyTests {
         let secret = [UInt8](repeating: 1, count: 32)
         configuration.deliveries.sms = .webhook(try #require(DeliveryOptions.Webhook(url: url, secret: secret)))
         #expect(OutsideParties(configuration).sms == name && OutsideParties(configuration).push == nil)
+        for passesTokens in [false, true] {
+            configuration.deliveries.push = configuration.deliveries.sms
+            configuration.deliveries.passesTokens = passesTokens
+            let text = LegalTexts.privacyPolicy(OutsideParties(configuration)).content
+            #expect(text.contains("It learns the device's address") == passesTokens)
+        }
         configuration.runsDeliveries = false
         #expect(OutsideParties(configuration).sms == nil)
     }

@@ -65,6 +65,7 @@ public enum ErrorReason {
     public static let questionReused = "question_id_reused"
     /// The operator has not configured where mails go.
     public static let mailNotConfigured = "mail_not_configured"
+    public static let webPushNotConfigured = "web_push_not_configured"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"
     /// The instance of a series is not open yet; the error names the moment.

@@ -37,21 +37,26 @@ public struct SignupRequest: Hashable, WireObject {
 public struct LoginRequest: Hashable, WireObject {
     public var email: EmailAddress
     public var password: Secret
+    /// What an earlier sign-in of this device was answered: attempts with it are counted by themselves.
+    public var deviceSecret: Secret?
 
-    public init(email: EmailAddress, password: Secret) {
+    public init(email: EmailAddress, password: Secret, deviceSecret: Secret? = nil) {
         self.email = email
         self.password = password
+        self.deviceSecret = deviceSecret
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         email = try fields.required("email")
         password = try fields.secret("password", 1...Secret.passwordLengths.upperBound)
+        deviceSecret = try fields.optionalText("device_secret", 1...200).map { Secret($0) }
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("email", email)
             json.field("password", password)
+            json.fieldIfPresent("device_secret", deviceSecret)
         }
     }
 }
@@ -113,10 +118,12 @@ public struct AuthResponse: Hashable, WireObject {
     public var user: AuthUser
     public var familyID: FamilyID?
     public var familyRole: FamilyRole?
+    /// For the device to send with its next sign-in. Nil but after a sign-up and a sign-in with a password.
+    public var deviceSecret: Secret?
 
     public init(
         accessToken: Secret, refreshToken: Secret, tokenType: String = "bearer", expiresIn: Int, user: AuthUser,
-        familyID: FamilyID?, familyRole: FamilyRole?
+        familyID: FamilyID?, familyRole: FamilyRole?, deviceSecret: Secret? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -125,6 +132,7 @@ public struct AuthResponse: Hashable, WireObject {
         self.user = user
         self.familyID = familyID
         self.familyRole = familyRole
+        self.deviceSecret = deviceSecret
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -135,6 +143,7 @@ public struct AuthResponse: Hashable, WireObject {
         user = try fields.required("user")
         familyID = try fields.optional("family_id")
         familyRole = try fields.optional("family_role")
+        deviceSecret = try fields.optional("device_secret")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -146,6 +155,7 @@ public struct AuthResponse: Hashable, WireObject {
             json.field("user", user)
             json.field("family_id", familyID)
             json.field("family_role", familyRole)
+            json.field("device_secret", deviceSecret)
         }
     }
 }

@@ -15,10 +15,13 @@ public struct MeResponse: Hashable, WireObject {
     /// The consents that are in force for the caller, given by themselves or by a guardian.
     public var consents: [ConsentType]
     public var switchedOn: SwitchedOn
+    /// The key that a browser subscribes to push messages with, in base64url; nil where the server sends none to browsers.
+    public var webPushKey: String?
 
     public init(
         id: UserID, email: String?, displayName: String?, status: String, createdAt: Timestamp,
-        isAdministrator: Bool, family: MyFamily?, consents: [ConsentType], switchedOn: SwitchedOn
+        isAdministrator: Bool, family: MyFamily?, consents: [ConsentType], switchedOn: SwitchedOn,
+        webPushKey: String? = nil
     ) {
         self.id = id
         self.email = email
@@ -29,6 +32,7 @@ public struct MeResponse: Hashable, WireObject {
         self.family = family
         self.consents = consents
         self.switchedOn = switchedOn
+        self.webPushKey = webPushKey
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -41,6 +45,7 @@ public struct MeResponse: Hashable, WireObject {
         family = try fields.optional("family")
         consents = try fields.required("consents")
         switchedOn = try fields.required("switched_on")
+        webPushKey = try fields.optional("web_push_key")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -54,6 +59,7 @@ public struct MeResponse: Hashable, WireObject {
             json.field("family", family)
             json.field("consents", consents)
             json.field("switched_on", switchedOn)
+            json.field("web_push_key", webPushKey)
         }
     }
 }

@@ -13,6 +13,8 @@ public struct DeviceSession: Hashable, Sendable {
     public var role: FamilyRole?
     public var accessToken: Secret
     public var refreshToken: Secret
+    /// The secret for the next sign-in, where the answer of this one had one. It is not kept in the session's file.
+    public var deviceSecret: Secret?
     /// A key of the server's audit log that did not come from the server.
     public var logKey: VerifierKey?
 
@@ -37,12 +39,11 @@ public struct DeviceSession: Hashable, Sendable {
             familyID: answer.familyID ?? answer.user.familyMemberships.first?.familyID,
             role: answer.familyRole ?? answer.user.familyMemberships.first?.role, accessToken: answer.accessToken,
             refreshToken: answer.refreshToken)
+        deviceSecret = answer.deviceSecret
     }
 }
 
 /// The file with the session and its tokens, readable by its owner only.
-///
-/// It is written to a new file and renamed: if the process dies, the old or the new file is there.
 public struct SessionFile: Sendable {
     public let path: String
 
@@ -59,18 +60,7 @@ public struct SessionFile: Sendable {
     }
 
     public func save(_ session: DeviceSession) throws(SessionFileError) {
-        let draft = "\(path).\(getpid())"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .unwritable }
-        let bytes = session.json.bytes
-        let isWritten =
-            fchmod(descriptor, 0o600) == 0 && write(descriptor, bytes, bytes.count) == bytes.count
-            && fsync(descriptor) == 0
-        close(descriptor)
-        guard isWritten, rename(draft, path) == 0 else {
-            unlink(draft)
-            throw .unwritable
-        }
+        try PrivateFile.write(session.json.bytes, to: path)
     }
 
     public func remove() throws(SessionFileError) {

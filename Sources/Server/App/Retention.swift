@@ -48,6 +48,7 @@ enum Retention {
         RetentionRule(technical: "sign_in_attempts", Attempts.window, end: AttemptStatements.deleteExpired),
         RetentionRule(technical: "pin_attempts", PINAttempts.memory.ofFew, end: PINAttemptStatements.deleteExpired),
         RetentionRule(technical: "known_addresses", KnownAddresses.memory, end: KnownAddressStatements.deleteExpired),
+        RetentionRule(technical: "device_secrets", DeviceSecrets.lifetime, end: DeviceSecretStatements.deleteExpired),
         RetentionRule(technical: "account_codes", AccountCodes.lifetime, end: AccountCodeStatements.deleteExpired),
         RetentionRule(
             technical: "socket_tickets", SocketTickets.lifetime, end: SocketTicketStatements.deleteExpired),

@@ -90,7 +90,8 @@ struct ServerParts: Sendable {
             database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
             heuristics: heuristics, auditKeyring: configuration.auditKeyring, checkpointStatus: checkpointStatus,
             answerMemory: answerMemory, exports: exports, escalationPlan: configuration.escalationPlan,
-            changes: exchange.changes, picturePool: picturePool, models: models, standby: standby, mailer: mailer)
+            changes: exchange.changes, picturePool: picturePool, models: models, standby: standby, mailer: mailer,
+            webPushKey: configuration.deliveries.webPush?.publicKey)
         let sockets = LoopSockets(
             exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
         let application = try application(services, sockets)

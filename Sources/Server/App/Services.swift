@@ -36,6 +36,8 @@ package final class Services {
     package let models: ModelGateways
     /// Sends mails about accounts; nil where the operator has not configured any.
     let mailer: Mailer?
+    /// The public key that browsers subscribe with; nil where they get no messages.
+    let webPushKey: String?
     /// Reads that cost much: one at a time for each person, two on this loop.
     let costlyReadLane: Lane<UserID>
 
@@ -44,11 +46,13 @@ package final class Services {
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
         answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard,
         changes: ChangedFamilies? = nil, picturePool: BlockingPool? = nil,
-        models: ModelGateways? = nil, standby: Standby? = nil, mailer: Mailer? = nil
+        models: ModelGateways? = nil, standby: Standby? = nil, mailer: Mailer? = nil,
+        webPushKey: String? = nil
     ) {
         self.database = database
         self.standby = standby
         self.mailer = mailer
+        self.webPushKey = webPushKey
         self.clock = clock
         self.random = random
         self.tokens = tokens

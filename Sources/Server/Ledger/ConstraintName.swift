@@ -6,6 +6,8 @@ import Postgres
 enum ConstraintName: String, CaseIterable {
     /// One account for each email address.
     case emailAddress = "users_email_key"
+    /// One device for each push token.
+    case deviceToken = "devices_token_key"
     /// One child for each user name in a family.
     case childUsername = "child_usernames"
     /// A person is an active member of one family at most.

@@ -2,12 +2,14 @@ import Contract
 import Domain
 import JSON
 
-/// A mail about an account's sign-in. All words of mails are here.
+/// A mail about an account. All words of mails are here, or in `Notice` where a notification says the same.
 enum AccountMail {
     case passwordReset(code: String)
     case passwordChanged
     case emailChange(code: String)
     case emailChanged
+    case deviceMoved
+    case coOwnerProposed
 
     /// What kind it is, for webhooks and the log.
     var name: String {
@@ -16,6 +18,8 @@ enum AccountMail {
         case .passwordChanged: "password_changed"
         case .emailChange: "email_change"
         case .emailChanged: "email_changed"
+        case .deviceMoved: Notice.deviceMoved.rawValue
+        case .coOwnerProposed: Notice.coOwnerProposed.rawValue
         }
     }
 
@@ -25,6 +29,8 @@ enum AccountMail {
         case .passwordChanged: "Your password for Nagz was changed"
         case .emailChange: "Confirm your email address for Nagz"
         case .emailChanged: "Your email address for Nagz was changed"
+        case .deviceMoved: "Another account registered a device of yours in Nagz"
+        case .coOwnerProposed: "A new co-owner of a family's policy was proposed in Nagz"
         }
     }
 
@@ -61,6 +67,8 @@ enum AccountMail {
 
             If it was not you, tell whoever runs the server at once.
             """
+        case .deviceMoved: Notice.deviceMoved.text
+        case .coOwnerProposed: Notice.coOwnerProposed.text
         }
     }
 }

@@ -14,7 +14,8 @@ enum Options {
     static let all: [any AnyOption] = [
         databaseURL, standby, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port,
         loops, connections, metrics, cors, home, proxies, drainDelay, purgeAfter, escalation, scheduler, push, sms,
-        webhookSecret, apnsKey, mail, mailFrom, mailPassword, publicURL, deliveryNetworks, deliveries, auditCheck,
+        pushTokens, webhookSecret, apnsKey, vapidKey, vapidContact, mail, mailFrom, mailPassword, publicURL,
+        deliveryNetworks, deliveries, auditCheck,
         rateLimits, log, slowQueries, otlp,
         developmentTokens, modelURL,
         modelName, modelKeyFile, modelPrompts,
@@ -103,6 +104,11 @@ enum Options {
     static let apnsKey = Option("apns-key-file", variable: "NAGZ_APNS_KEY_FILE") { path in
         (path: path, key: try KeyFile.read(path, name: "the APNs key file"))
     }
+    static let pushTokens = Option("push-tokens", standard: "off", parse: isOn)
+    static let vapidKey = Option("vapid-key-file", variable: "NAGZ_VAPID_KEY_FILE") { path in
+        (path: path, key: try KeyFile.read(path, name: "the VAPID key file"))
+    }
+    static let vapidContact = Option("vapid-contact") { $0 }
     static let mail = Option("mail", standard: "none", content: .webAddress) { $0 }
     static let mailFrom = Option("mail-from") { text in
         guard let address = MailOptions.address(text) else { throw Complaint("takes an email address") }

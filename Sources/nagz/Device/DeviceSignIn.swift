@@ -33,8 +33,10 @@ enum DeviceSignIn {
         case (let email?, nil, nil):
             let address = try read(email, EmailAddress.init(wireText:), "--email")
             session = try await ServerClient.signIn(
-                API.logIn, LoginRequest(email: address, password: Secret(try secret("Password: "))), at: server,
-                over: transport)
+                API.logIn,
+                LoginRequest(
+                    email: address, password: Secret(try secret("Password: ")),
+                    deviceSecret: context.folder.deviceSecret.secret(for: server)), at: server, over: transport)
         case (nil, let code?, let username?):
             let pin = try read(try secret("PIN: "), PIN.init(wireText:), "the PIN")
             session = try await ServerClient.signIn(
@@ -45,6 +47,7 @@ enum DeviceSignIn {
         }
         session.logKey = logKey
         try context.folder.session.save(session)
+        if let deviceSecret = session.deviceSecret { try context.folder.deviceSecret.save(deviceSecret, of: server) }
         if context.asJSON {
             return print(json: [
                 "user_id": .string(session.userID.description), "server": .string(server.description),
@@ -74,7 +77,7 @@ enum DeviceSignIn {
             // The device forgets the session whatever the server answers: without its tokens a session expires.
             isEndedThere = (try? await context.client(session).logOut()) != nil
         }
-        try context.folder.clear()
+        try context.folder.clear(keepsDeviceSecret: true)
         if context.asJSON {
             print(json: ["signed_out": true, "ended_at_server": .bool(isEndedThere)])
         } else {

@@ -17,6 +17,7 @@ struct ConfigurationCheck {
         Secret(name: "audit key", option: Options.auditKeyring, isRequired: true) { _ = try AuditKeyFile.read($0) },
         Secret(name: "webhook secret", option: Options.webhookSecret) { _ = try DeliveryOptions.webhookSecret($0) },
         Secret(name: "APNs key", option: Options.apnsKey) { _ = try KeyFile.read($0, name: "the APNs key file") },
+        Secret(name: "VAPID key", option: Options.vapidKey) { _ = try KeyFile.read($0, name: "the VAPID key file") },
         Secret(name: "model key", option: Options.modelKeyFile) {
             _ = try KeyFile.read($0, name: "the model key file")
         },

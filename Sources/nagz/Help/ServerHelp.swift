@@ -70,6 +70,12 @@ enum ServerHelp {
                     Options.push, "PROVIDER",
                     "where push messages go: log (without their words), the URL of a webhook, or apns:KEY_ID,TEAM_ID,BUNDLE_ID[,sandbox]"
                 ),
+                .init(
+                    Options.pushTokens, "on|off",
+                    "whether a webhook for push messages is told the platforms and tokens of devices"),
+                .init(
+                    Options.vapidContact, "ADDRESS",
+                    "mailto:YOU@EXAMPLE.ORG or an https address for push services; needed with a VAPID key"),
                 .init(Options.sms, "PROVIDER", "where text messages go: log, or the URL of a gateway's webhook"),
                 .init(
                     Options.mail, "CARRIER",
@@ -102,6 +108,7 @@ enum ServerHelp {
                 .init(Options.auditCheckpointFile, "FILE", "the log's newest checkpoint, kept over restarts"),
                 .init(Options.webhookSecret, "FILE", "signs the messages to webhooks: 32 characters or more"),
                 .init(Options.apnsKey, "FILE", "Apple's .p8 file"),
+                .init(Options.vapidKey, "FILE", "a P-256 key for messages to browsers (Web Push)"),
                 .init(Options.mailPassword, "FILE", "the password for the mail relay"),
                 .init(Options.modelKeyFile, "FILE", "the key for the language model's gateway"),
             ]),

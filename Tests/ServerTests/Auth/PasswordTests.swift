@@ -176,51 +176,9 @@ struct PasswordTests {
 
     // MARK: Mails
 
-    private struct Mails: Decodable, Sendable {
-        struct Mail: Decodable, Sendable {
-            let from: String
-            let to: [String]
-            let text: String
-
-            /// The code in it, as people read it.
-            var code: String? {
-                text.split(separator: "\r\n").first { $0.hasPrefix("Your code: ") }.map { String($0.dropFirst(11)) }
-            }
-        }
-        let port: Int
-        let mails: [Mail]
-    }
-
-    /// Runs `body` with a server that sends mails, and with a function that waits for so many of them.
-    private static func withMail(
-        _ body: @Sendable (TestServer, @Sendable (Int) async throws -> [Mails.Mail]) async throws -> Void
-    ) async throws {
-        try await TestHTTPServer.with { receiver in
-            let mails: @Sendable () async throws -> Mails = {
-                try JSONDecoder().decode(Mails.self, from: Data(try await receiver.content(of: "/mails")))
-            }
-            let relay = MailRelay(url: "smtp://127.0.0.1:\(try await mails().port)")
-            let configure: @Sendable (inout Configuration) -> Void = { configuration in
-                guard let relay else { return }
-                var options = MailOptions(.relay(relay), from: "nagz@example.org")
-                options.networks = NetworkGuard(allowing: [NetworkBlock("127.0.0.0/8")].compactMap { $0 })
-                options.publicURL = "https://nagz.example.org"
-                configuration.mail = options
-            }
-            try await TestServer.run(configure: configure) { server in
-                try await body(server) { count in
-                    while true {
-                        let now = try await mails().mails
-                        if now.count >= count { return now }
-                    }
-                }
-            }
-        }
-    }
-
     @Test("who forgot a password gets a code by mail; an address without an account gets the same answer and no mail")
     func forgotten() async throws {
-        try await Self.withMail { server, mails in
+        try await TestServer.runWithMail { server, mails in
             try await server.signUp("nell@example.org")
             func ask(_ email: String) async throws -> Reply {
                 try await server.expectOnly(audit: ["password_reset.requested"]) {
@@ -244,7 +202,7 @@ struct PasswordTests {
 
     @Test("another address is confirmed by the code that was sent to it, by its own account alone; the old one is told")
     func address() async throws {
-        try await Self.withMail { server, mails in
+        try await TestServer.runWithMail { server, mails in
             let account = try await server.signUp("nell@example.org")
             let other = try await server.signUp("otto@example.org")
             func ask(_ email: String, password: String = "correct horse") async throws -> Reply {

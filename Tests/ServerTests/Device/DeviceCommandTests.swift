@@ -116,6 +116,24 @@ struct DeviceCommandTests {
         }
     }
 
+    @Test("the secret of a sign-in stays after a logout, and goes with the next sign-in to the same server")
+    func deviceSecret() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                server.clock.set(to: SystemClock().now())
+                try await server.signUp("pia@example.org")
+                let login = ["login", "--server", "http://127.0.0.1:\(server.port)", "--email", "pia@example.org"]
+                for _ in 0..<2 {
+                    #expect(try await run(login, home: folder, input: "correct horse\n").code == 0)
+                    #expect(try await run(["logout"], home: folder).code == 0)
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["device-secret.json"])
+                }
+                // One of the sign-up, one of the device.
+                #expect(try await server.rows("SELECT secret_hash FROM device_secrets").count == 2)
+            }
+        }
+    }
+
     @Test("an account that is deleted leaves nothing on the device; a session that is only over leaves everything")
     func deletion() async throws {
         try await TestServer.run { server in

@@ -77,7 +77,7 @@ struct DeviceTokenTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let first = try await server.register("phone", as: family.guardian)
-            let moved = try await server.expectOnly(audit: ["device.registered"]) {
+            let moved = try await server.expectOnly(audit: ["device.moved", "device.registered"]) {
                 try await server.register("phone", as: family.stranger)
             }
             #expect(moved.userID == family.stranger.id && moved.id != first.id)
@@ -108,6 +108,7 @@ struct DeviceTokenTests {
                 let made = try await together(10) { number in
                     try await server.register("shared\(round)", as: people[number % people.count])
                 }
+                #expect(made.count == 10)
                 let left = try await server.rows("SELECT id, user_id FROM devices WHERE token = \("shared\(round)")")
                 #expect(left.count == 1)
                 let isAnswered = made.contains {
@@ -140,7 +141,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("tokens have 1 to 512 characters, platforms are those three")
+    @Test("tokens have 1 to 512 characters, platforms are those that there are")
     func input() async throws {
         try await TestServer.run { server in
             let loner = try await server.account()
@@ -148,14 +149,14 @@ struct DeviceTokenTests {
                 try await server.call("POST", "/api/v1/devices", as: loner, body: body)
             }
             let long = String(repeating: "é", count: 512)
-            for platform in ["ios", "ipados", "macos"] {
+            for platform in ["ios", "ipados", "macos", "android"] {
                 #expect(try await post(["platform": .string(platform), "token": .string(long)]).status == 201)
             }
             try await server.expectOnly {
                 for body: JSONValue in [
                     ["platform": "ios", "token": ""], ["platform": "ios", "token": .string(long + "x")],
                     ["platform": "ios", "token": "a\u{0}b"], ["platform": "ios", "token": 1], ["platform": "ios"],
-                    ["platform": "android", "token": "t"], ["token": "t"], [],
+                    ["platform": "windows", "token": "t"], ["platform": "web", "token": "t"], ["token": "t"], [],
                 ] {
                     let reply = try await post(body)
                     #expect(reply.status == 422 && reply.errorCode == "VALIDATION_ERROR")

@@ -176,6 +176,50 @@ struct CoOwnerTests {
         }
     }
 
+    @Test("when an owner removed the other and proposes a new one, the removed one and the guardians are notified")
+    func notices() async throws {
+        try await TestServer.runWithMail { server, mails in
+            let (family, id) = try await shared(server)
+            let (one, other) = (family.guardian, family.secondGuardian)
+            let third = try await server.member("Tess", .guardian, of: family)
+            for (person, name) in [(one, "one"), (other, "other"), (third, "third")] {
+                try await server.sql("UPDATE users SET email = \(name + "@example.org") WHERE id = \(person.id)")
+            }
+            _ = try await server.call(
+                API.removeMember, MemberPath(familyID: family.id, userID: other.id), as: one)
+            try await server.sql("DELETE FROM deliveries")
+            let back = try await server.anotherSession(of: other)
+            for person in [one, back, third, family.participant] { try await server.registerDevice(as: person) }
+
+            // A change of limits is none of theirs.
+            try await server.change(id, ["daily_nag_cap": 4], as: one)
+            #expect(try await server.deliveryRows().isEmpty)
+            let path = "/api/v1/policies/\(id)"
+            for _ in 0..<2 {
+                let reply = try await server.call(
+                    "PATCH", path, as: one,
+                    body: ["owners": [.string(one.id.description), .string(third.id.description)]],
+                    headers: ["Idempotency-Key": "once"])
+                #expect(reply.status == 200)
+            }
+            let rows = try await server.rows("SELECT family_notice, user_id FROM deliveries")
+            #expect(rows.allSatisfy { $0["family_notice"] == "co_owner_proposed" })
+            #expect(rows.count == 2)
+            #expect(
+                Set(rows.compactMap { $0["user_id"]?.stringValue }) == [other.id.description, third.id.description])
+            try await server.withWorker(DeliveryOptions()) { worker in try await worker.run() }
+            #expect(
+                try await server.rows("SELECT status FROM deliveries").allSatisfy { $0["status"] == "sent" })
+            server.clock.advance(by: .hours(72))
+            try await server.approve(id, as: third)
+            #expect(
+                try await server.rows("SELECT left_owner FROM policies WHERE id = \(id)")[0]["left_owner"] == .null)
+            let sent = try await mails(2)
+            #expect(sent.flatMap(\.to).sorted() == ["other@example.org", "third@example.org"])
+            #expect(sent.allSatisfy { $0.text.contains("72 hours after the proposal") })
+        }
+    }
+
     @Test(
         "however an owner goes, what was proposed with them goes as well, and who was to become an owner is not",
         arguments: ["removal", "account", "named"])

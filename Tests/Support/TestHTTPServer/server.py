@@ -7,11 +7,12 @@ usage: server.py [--certificate FILE --key FILE] [--webhook-secret FILE] [--apns
   /ws/…             a WebSocket that sends words, says nothing, or closes
   /hook/…           a webhook: checks its signature with Python's hmac
   /3/device/…       APNs: checks the token with the package cryptography
+  /webpush/…        a push service and its browser, see webpush.py; /webpush alone answers the browser's keys
   /model/…          a service with language models, see models.py
   /file/…           a file to download, see files.py
   /otlp/…           a collector of traces, see traces.py
   /mails            what came by SMTP: each mail's sender, recipients, text, and who signed in
-  /requests         what came to the last five, as JSON; never counted itself
+  /requests         what came to the last six, as JSON; never counted itself
 
 The path of a webhook and a device token say what to answer: words between dashes, as `fail503x2-slow200`.
 """
@@ -36,6 +37,7 @@ from aiosmtpd.smtp import AuthResult
 import files
 import models
 import traces
+import webpush
 
 arguments = argparse.ArgumentParser()
 for option in ("certificate", "key", "webhook-secret", "apns-key"):
@@ -121,6 +123,8 @@ async def provider(scope, receive, send, path):
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         body = await content(receive)
         is_apns = path.startswith("/3/device/")
+        if path.startswith("/webpush/"):
+            return await browser(scope, headers, body, send, path)
         fault = apns_faults(headers, body) if is_apns else webhook_faults(headers, body)
         name = headers.get("apns-id") if is_apns else headers.get("nagz-delivery-id")
         if is_apns and scope["http_version"] != "2":
@@ -143,6 +147,23 @@ async def provider(scope, receive, send, path):
         await answer(send, 200, b"", [(b"apns-id", (name or "").encode())] if is_apns else [])
     finally:
         busy["now"] -= 1
+
+
+async def browser(scope, headers, body, send, path):
+    headers.setdefault("host", headers.get(":authority", ""))
+    record = {"path": path, "headers": headers, "size": len(body), "fault": None}
+    requests.append(record)
+    try:
+        record["claims"], record["body"] = webpush.read(headers, body, options.apns_key)
+    except Exception as error:  # noqa: BLE001 — every fault is the message's
+        record["fault"] = repr(error)
+        return await answer(send, 400)
+    await asyncio.sleep(number(path, "slow", 0) / 1000)
+    found = re.search(r"fail(\d+)(?:x(\d+))?", path)
+    failures[path] = failures.get(path, 0) + 1
+    if found and failures[path] <= int(found[2] or 1_000_000):
+        return await answer(send, int(found[1]))
+    await answer(send, 201, b"", [(b"location", b"/message")])
 
 
 async def websocket(receive, send, path):
@@ -169,7 +190,7 @@ async def app(scope, receive, send):
             if message["type"] == "lifespan.shutdown":
                 return
     path, query = scope["path"], scope["query_string"].decode()
-    if path.startswith("/hook") or path.startswith("/3/device/"):
+    if path.startswith("/hook") or path.startswith("/3/device/") or path.startswith("/webpush/"):
         await provider(scope, receive, send, path)
     elif path.startswith("/model/"):
         body = await content(receive)
@@ -185,6 +206,8 @@ async def app(scope, receive, send):
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         requests.append({"path": path, "headers": headers} | traces.read(headers, body))
         await answer(send, number(path, "fail", 200), b"{}")
+    elif path == "/webpush":
+        await answer(send, 200, json.dumps(webpush.subscription()).encode())
     elif path == "/mails":
         await answer(send, 200, json.dumps({"port": mail_server.port, "mails": mails}).encode())
     elif path == "/requests":

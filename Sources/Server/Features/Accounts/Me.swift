@@ -24,7 +24,7 @@ final class Me {
         var me = MeResponse(
             id: account.id, email: account.email, displayName: account.displayName, status: try profile["status"],
             createdAt: try profile["created_at"], isAdministrator: account.isAdmin, family: nil, consents: [],
-            switchedOn: SwitchedOn(ai: false, points: false, sms: false))
+            switchedOn: SwitchedOn(ai: false, points: false, sms: false), webPushKey: services.webPushKey)
         guard let familyID = account.family else { return me }
         let member = try await services.access.member(caller, of: familyID, database)
         let membership = try await database.query(MembershipStatements.member(account.id, of: familyID)).one()

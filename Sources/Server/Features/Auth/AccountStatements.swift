@@ -13,13 +13,15 @@ enum AccountStatements {
     static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
     /// A `person` with their `password_hash`, when it was set, whether the account has used an address with one of these
-    /// hashes, and the `seq` of that chain.
+    /// hashes or a device with that secret's hash, and the `seq` of that chain.
     static func byEmail(
-        _ email: String, from addresses: [[UInt8]], at now: Timestamp, chain: FamilyID = .outside
+        _ email: String, from addresses: [[UInt8]], on device: [UInt8]? = nil, at now: Timestamp,
+        chain: FamilyID = .outside
     ) -> SQL {
         """
         SELECT \(person), u.password_hash, u.password_set_at, c.seq,
-               \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address
+               \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address,
+               \(DeviceSecretStatements.isKnown(device, at: now)) AS is_known_device
         FROM users u \(membership) JOIN family_clock c ON c.family_id = \(chain)
         WHERE u.email = \(email) AND u.status <> 'deleted'
         """
@@ -122,7 +124,7 @@ enum AccountStatements {
             WHERE users.id = \(user) AND users.status <> 'deleted'
             """,
             ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.delete(of: user),
-            AccountCodeStatements.delete(of: user),
+            AccountCodeStatements.delete(of: user), DeviceSecretStatements.delete(of: user),
         ]
     }
 

@@ -8,11 +8,15 @@ import SQL
 /// Limits attempts at passwords. They are counted in the database before the password is checked, so that the limits
 /// hold across instances, restarts and bursts.
 struct Attempts {
-    /// A limit of attempts within a window.
+    /// A limit of attempts. One that is used up lets a further attempt through after each interval, so that whoever used
+    /// it up delays others for a short time, and guesses no more than in windows of fixed ends.
     struct Limit {
         /// SHA-256 of what is limited: no address or name is stored.
         let subject: [UInt8]
+        /// How many attempts may come at once.
         let most: Int
+        /// After which time each of them comes back.
+        var interval: Timestamp.Span { Timestamp.Span(microseconds: window.microseconds / Int64(most)) }
 
         private init(_ kind: String, _ parts: [String], most: Int) {
             subject = sha256(Array(([kind] + parts).joined(separator: "\n").utf8))
@@ -26,6 +30,9 @@ struct Attempts {
 
         /// Many addresses that guess at one account.
         static func account(_ email: String) -> Limit { Limit("account", [email], most: 100) }
+
+        /// A device that the account has signed in on.
+        static func device(_ secretHash: [UInt8]) -> Limit { Limit("device", [hexadecimal(secretHash)], most: 10) }
 
         /// One address that guesses at many accounts.
         static func address(_ network: RemoteAddress.Network?) -> Limit {
@@ -43,7 +50,19 @@ struct Attempts {
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
     }
 
+    /// In which time all attempts of a used-up limit come back, one after the other at equal intervals.
     static let window = Timestamp.Span.minutes(15)
+
+    /// The limits of an attempt at a password: the one that a right password resets, and those shared with others.
+    /// - Parameters:
+    ///   - device: the hash of a secret that is one of the account; nil without one.
+    ///   - isKnown: whether the account has used the address before.
+    static func limits(
+        _ email: String, from remote: RemoteAddress.Network?, on device: [UInt8]? = nil, isKnown: Bool
+    ) -> (own: Limit, shared: [Limit]) {
+        if let device { return (.device(device), []) }
+        return (.account(email, from: remote), isKnown ? [] : [.account(email), .address(remote)])
+    }
 
     /// Counts one attempt against each limit, or against none.
     /// - Throws: 429 with the time to wait when one of them is used up; the secret MUST then not be checked.
@@ -54,9 +73,8 @@ struct Attempts {
         let usedUp = limits.filter { !counted.contains($0.subject) }
         if usedUp.isEmpty { return }
         try await takeBack(limits.filter { counted.contains($0.subject) }, at: now, queries)
-        let row = try await queries.query(AttemptStatements.newestWindow(of: usedUp)).one()
-        let begin: Timestamp? = try row["window_started"]
-        throw APIError.tooManyAttempts(until: begin.map { $0 + window } ?? now, at: now)
+        let row = try await queries.query(AttemptStatements.next(of: usedUp)).one()
+        throw APIError.tooManyAttempts(until: try row["next"] ?? now, at: now)
     }
 
     /// Counts one attempt; false when the limit is used up.
@@ -93,28 +111,43 @@ extension APIError {
 /// Every statement on counted attempts.
 enum AttemptStatements {
     /// The `subject` of each limit that allowed one more.
+    ///
+    /// `window_started` is the moment up to which attempts that came back are subtracted from `attempts`.
     static func count(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
-        let isOver: SQL = "a.window_started <= \(now - Attempts.window)"
-        let most = limits.map { "WHEN \($0.subject) THEN \($0.most)" as SQL }
+        let most = byLimit(limits) { "\($0.most)" }
+        let interval = byLimit(limits) { "\($0.interval.microseconds)" }
+        let returned: SQL = """
+            greatest(0, floor(extract(epoch FROM \(now) - a.window_started) * 1000000 / \(interval)))::integer
+            """
         // In a fixed order, so that two counts cannot deadlock.
         return """
             INSERT INTO sign_in_attempts AS a (subject, window_started, attempts)
             SELECT subject, \(now), 1 FROM (VALUES \(.joined(limits.map { "(\($0.subject))" }, separator: ", "))) v (subject)
             ORDER BY subject
             ON CONFLICT (subject) DO UPDATE SET
-                window_started = CASE WHEN \(isOver) THEN \(now) ELSE a.window_started END,
-                attempts = CASE WHEN \(isOver) THEN 1 ELSE a.attempts + 1 END
-            WHERE \(isOver) OR a.attempts < CASE a.subject \(.joined(most, separator: " ")) END
+                window_started = CASE WHEN a.attempts <= \(returned) THEN \(now)
+                    ELSE a.window_started + \(returned) * \(interval) * interval '1 microsecond' END,
+                attempts = greatest(0, a.attempts - \(returned)) + 1
+            WHERE a.attempts - \(returned) < \(most)
             RETURNING subject
             """
     }
 
-    /// When the newest window of the limits began; null where none is counted.
-    static func newestWindow(of limits: [Attempts.Limit]) -> SQL {
-        "SELECT max(window_started) AS window_started FROM sign_in_attempts WHERE subject IN (\(subjects(limits)))"
+    /// When each of the used-up limits has let one attempt come back, as `next`; null where none is counted.
+    static func next(of limits: [Attempts.Limit]) -> SQL {
+        let interval = byLimit(limits) { "\($0.interval.microseconds)" }
+        return """
+            SELECT max(a.window_started + \(interval) * interval '1 microsecond') AS next FROM sign_in_attempts a
+            WHERE a.subject IN (\(subjects(limits)))
+            """
     }
 
-    /// - Parameter moment: when the attempt was counted. A window that began later did not count it.
+    /// A number of the limit that is the row `a`.
+    private static func byLimit(_ limits: [Attempts.Limit], _ number: (Attempts.Limit) -> SQL) -> SQL {
+        "CASE a.subject \(.joined(limits.map { "WHEN \($0.subject) THEN \(number($0))" }, separator: " ")) END"
+    }
+
+    /// - Parameter moment: when the attempt was counted. One that has come back since is not taken back.
     static func takeBack(_ limits: [Attempts.Limit], countedAt moment: Timestamp) -> SQL {
         """
         UPDATE sign_in_attempts SET attempts = attempts - 1 WHERE subject IN (

@@ -20,8 +20,7 @@ extension Services {
         let addresses = KnownAddresses.hashes(email, remote, tokens)
         let row = try await database.query(AccountStatements.byEmail(email, from: addresses, at: now)).first
         let isKnown: Bool = try row?["is_known_address"] ?? false
-        let own = Attempts.Limit.account(email, from: remote)
-        let shared = isKnown ? [] : [Attempts.Limit.account(email), .address(remote)]
+        let (own, shared) = Attempts.limits(email, from: remote, isKnown: isKnown)
         try await Attempts.count([own] + shared, at: now, database)
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let isRight = try await Attempts.takingBackOnFailure([own] + shared, at: now, database) {

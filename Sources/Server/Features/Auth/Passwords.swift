@@ -7,7 +7,8 @@ import SQL
 /// New passwords: by people who know the old one, and with a code by those who do not.
 ///
 /// A new password ends every session but the one that set it, every code, and the memory of the addresses that the account
-/// was used from.
+/// was used from. A change ends the secrets of other devices too. With a code they stay, or strangers could lock out whoever
+/// has just set a password: a secret allows no more guesses than an address does.
 final class Passwords {
     private let services: Services
 
@@ -46,7 +47,7 @@ final class Passwords {
                 var act = Self.act(
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
                     basis: .nothingChanged(since: seq), hash, except: caller.sessionID, at: now)
-                act.statements.append(success)
+                act.statements += [success, DeviceSecretStatements.delete(of: account.id, except: caller.sessionID)]
                 return .perform(act, NoAnswer())
             }
         }

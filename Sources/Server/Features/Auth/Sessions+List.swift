@@ -30,18 +30,24 @@ extension Sessions {
             return Act(
                 kind: .sessionRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, resource: id.retyped(), details: ["reason": "ended_by_owner"],
-                changesRights: true, stampedRows: 0, statements: [SessionStatements.revoke(id, at: call.now)])
+                changesRights: true, stampedRows: 0,
+                statements: [
+                    SessionStatements.revoke(id, at: call.now), DeviceSecretStatements.delete(of: account.id, in: id),
+                ])
         }
     }
 
     /// Ends all of the caller's sessions but this one.
     func endOthers(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
         try await endingSessions(of: caller) { account, seq, queries in
-            let end = SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: call.now)
+            let end = [
+                SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: call.now),
+                DeviceSecretStatements.delete(of: account.id, except: caller.sessionID),
+            ]
             return Act(
                 kind: .sessionRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, details: ["reason": "ended_by_owner", "which": "others"],
-                changesRights: true, stampedRows: 0, statements: [end])
+                changesRights: true, stampedRows: 0, statements: end)
         }
     }
 

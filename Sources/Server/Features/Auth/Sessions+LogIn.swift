@@ -8,19 +8,24 @@ extension Sessions {
     /// Begins a session with an email address and its password.
     ///
     /// An unknown address and a wrong password give the same answer after the same work. Strangers cannot use up the
-    /// attempts from an address that the account has used before.
+    /// attempts from an address that the account has used before, or of a device that it has signed in on.
     package func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let (now, email, remote) = (call.now, call.body.email.wireText, call.context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
-        let read = AccountStatements.byEmail(email, from: addresses, at: now)
+        let sent = call.body.deviceSecret
+        let read = AccountStatements.byEmail(email, from: addresses, on: sent.map(DeviceSecrets.hash), at: now)
         let row = try await services.database.query(read).first
-        let isKnown: Bool = try row?["is_known_address"] ?? false
-        let own = Attempts.Limit.account(email, from: remote)
-        let shared = isKnown ? [] : [Attempts.Limit.account(email), .address(remote)]
+        let isKnownAddress: Bool = try row?["is_known_address"] ?? false
+        let isKnownDevice: Bool = try row?["is_known_device"] ?? false
+        let device = isKnownDevice ? sent : nil
+        let (own, shared) = Attempts.limits(
+            email, from: remote, on: device.map(DeviceSecrets.hash), isKnown: isKnownAddress)
         try await Attempts.count([own] + shared, at: now, services.database)
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
-        let (password, lane) = (call.body.password.wireText, isKnown ? PasswordHashing.Lane.knownSignIn : .signIn)
+        let (password, lane) = (
+            call.body.password.wireText, shared.isEmpty ? PasswordHashing.Lane.knownSignIn : .signIn
+        )
         let match = try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
             try await services.hashing.match(of: password, with: hash, lane, for: remote)
         }
@@ -38,8 +43,8 @@ extension Sessions {
             let setAt: Timestamp? = try row?["password_set_at"]
             let read = AccountStatements.byEmail(email, from: [], at: now, chain: person.chain)
             return try await begin(
-                call.context, for: person, method: "password", refusal: Self.wrongPassword,
-                statements + rememberAddress(of: person.id, email, call.context)
+                call.context, opening(for: person, on: device, call.context), for: person, method: "password",
+                refusal: Self.wrongPassword, statements + rememberAddress(of: person.id, email, call.context)
             ) { queries in
                 // A new password ends all sessions: none may begin with the one that was checked before.
                 guard let row = try await queries.query(read).first, try row["id"] == person.id,
@@ -84,7 +89,8 @@ extension Sessions {
         return try await Attempts.takingBackOnFailure([address], at: now, services.database) {
             try await tries.takingBackOnFailure(services.database) {
                 try await begin(
-                    call.context, for: person, isChild: true, method: "child_code", refusal: Self.wrongChildSignIn,
+                    call.context, opening(for: person, isChild: true, call.context), for: person, method: "child_code",
+                    refusal: Self.wrongChildSignIn,
                     [PINAttemptStatements.delete(tries), AttemptStatements.succeed(nil, [address])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
@@ -103,11 +109,10 @@ extension Sessions {
 
     /// - Parameter basis: what must still hold when the session begins; nil refuses the sign-in.
     private func begin(
-        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, refusal: APIError,
+        _ context: CallContext, _ opening: Opening, for person: Person, method: String, refusal: APIError,
         _ statements: [SQL], on basis: (any Queries) async throws -> Act.Basis?
     ) async throws -> AuthResponse {
-        let opening = opening(for: person, isChild: isChild, context)
-        return try await services.ledger.write(context, in: person.chain) { queries in
+        try await services.ledger.write(context, in: person.chain) { queries in
             guard let basis = try await basis(queries) else {
                 return .refuse(failedAttempt(person, method: method), refusal)
             }

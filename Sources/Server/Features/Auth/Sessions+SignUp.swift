@@ -26,7 +26,7 @@ extension Sessions {
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: email, displayName: body.displayName,
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
-        let opening = opening(for: person, call.context)
+        let opening = opening(for: person, on: nil, call.context)
         let act = Act(
             kind: .accountCreated, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
             resource: opening.id.retyped(), details: ["status": person.status, "user": person.id.description],

@@ -35,11 +35,24 @@ package final class Sessions {
     /// A session that is about to begin: the statements that make it, and its answer.
     struct Opening {
         let id: SessionID
-        let statements: [SQL]
-        let answer: AuthResponse
+        var statements: [SQL]
+        var answer: AuthResponse
     }
 
-    func opening(for person: Person, isChild: Bool = false, _ context: CallContext) -> Opening {
+    /// The opening of a session with a password, and the secret of its device: the one that it has sent, or a new one.
+    func opening(for person: Person, on device: Secret?, _ context: CallContext) -> Opening {
+        var opening = opening(for: person, isChild: false, context)
+        let secret = device ?? DeviceSecrets.make(services.random)
+        let hash = DeviceSecrets.hash(secret)
+        opening.answer.deviceSecret = secret
+        opening.statements +=
+            device == nil
+            ? DeviceSecretStatements.insert(hash, of: person.id, in: opening.id, at: context.now)
+            : [DeviceSecretStatements.use(hash, of: person.id, in: opening.id, at: context.now)]
+        return opening
+    }
+
+    func opening(for person: Person, isChild: Bool, _ context: CallContext) -> Opening {
         let now = context.now
         let session: SessionID = services.random.identifier(at: now)
         let token = Tokens.refreshToken(services.random)

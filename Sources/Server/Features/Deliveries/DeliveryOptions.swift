@@ -55,7 +55,34 @@ public struct DeliveryOptions: Sendable {
         }
     }
 
+    /// Messages to browsers, with a key of this server's.
+    public struct WebPush: Sendable {
+        let key: ES256Key
+        /// In base64url, as browsers subscribe with it.
+        public let publicKey: String
+        /// Where a push service reaches the operator: a `mailto:` or `https:` address.
+        let contact: String
+        /// Where push services may be. People's clients name them: none in the own network but for tests.
+        var networks = NetworkGuard()
+        /// How long a push service may take.
+        var timeout = Duration.seconds(5)
+
+        /// - Parameter key: a private key of the curve P-256 in PEM form.
+        /// - Returns: nil if one of them is none.
+        public init?(key: String, contact: String) {
+            guard let key = ES256Key(pem: key), let publicKey = key.publicKey,
+                contact.hasPrefix("mailto:") || contact.hasPrefix("https://"), contact.utf8.count <= 200,
+                contact.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else { return nil }
+            (self.key, self.publicKey, self.contact) = (key, base64URL(publicKey), contact)
+        }
+    }
+
     public var push = Provider.log
+    /// Nil where browsers get no messages.
+    public var webPush: WebPush?
+    /// Whether a webhook for push messages is told the platforms and tokens of people's devices.
+    public var passesTokens = false
     public var sms = Provider.log
     /// Networks of the own site that webhooks may lead into.
     public var networks = NetworkGuard()

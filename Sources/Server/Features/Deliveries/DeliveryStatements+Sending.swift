@@ -34,6 +34,7 @@ extension DeliveryStatements {
                \(event) AS event_type, e.payload->>'phase' AS phase,
                array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
                coalesce(u.status = 'active' AND CASE
+                   WHEN \(Notice.isPersonal) THEN true
                    WHEN d.connection_event IS NOT NULL
                        THEN \(ConnectionStatements.isOpen("d.family_id", isActive: "d.connection_event = 'connection_accepted'"))
                    WHEN n.connection_id IS NULL THEN m.status = 'active'
@@ -58,10 +59,11 @@ extension DeliveryStatements {
         FROM deliveries d
         LEFT JOIN users u ON u.id = d.user_id
         LEFT JOIN nags n ON n.family_id = d.family_id AND n.id = d.nag_id
-        -- Of a connection and its nags, the person's own family.
-        LEFT JOIN memberships m ON m.user_id = d.user_id
-            AND (m.family_id = d.family_id
-                 OR (n.connection_id IS NOT NULL OR d.connection_event IS NOT NULL) AND m.status = 'active')
+        -- Of a connection and its nags, and of a personal notice, the person's own family.
+        LEFT JOIN memberships m ON m.user_id = d.user_id AND CASE
+            WHEN \(Notice.isPersonal) THEN m.status = 'active'
+            ELSE m.family_id = d.family_id
+                 OR (n.connection_id IS NOT NULL OR d.connection_event IS NOT NULL) AND m.status = 'active' END
         LEFT JOIN families f ON f.id = m.family_id
         LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = d.user_id
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id

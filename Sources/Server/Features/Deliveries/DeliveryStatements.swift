@@ -112,13 +112,18 @@ enum DeliveryStatements {
         insert(ids, "draft_id", "\(draft)", to: user, at: now)
     }
 
-    /// The same of a notice about the act's family, for its guardians besides one person.
-    static func insert(_ notice: FamilyNotice, toGuardiansBesides user: UserID, at now: Timestamp) -> SQL {
+    /// The same of a notice for one person.
+    static func insert(_ ids: DeliveryIDs, of notice: Notice, to user: UserID, at now: Timestamp) -> SQL {
+        insert(ids, "family_notice", "\(notice.rawValue)", to: user, at: now)
+    }
+
+    /// The same of a notice for the guardians of the act's family besides some people.
+    static func insert(_ notice: Notice, toGuardiansBesides users: [UserID], at now: Timestamp) -> SQL {
         let deliveries = channels(of: "g.user_id", push: "gen_random_uuid()", sms: "gen_random_uuid()")
         return """
             INSERT INTO deliveries (family_id, id, family_notice, user_id, channel, status, next_attempt, created_at)
             SELECT g.family_id, c.id, \(notice.rawValue), g.user_id, c.channel, 'pending', \(now), \(now)
-            FROM (\(MembershipStatements.guardians(besides: user))) g CROSS JOIN LATERAL (\(deliveries)) c
+            FROM (\(MembershipStatements.guardians(besides: users))) g CROSS JOIN LATERAL (\(deliveries)) c
             WHERE \(DeviceStatements.exists(of: "g.user_id")) OR c.channel = 'sms'
             """
     }
@@ -176,17 +181,35 @@ struct DeliveryIDs {
     }
 }
 
-/// What guardians are notified of about their family.
-enum FamilyNotice: String {
+/// What people are notified of besides nags, connections and drafts: something about their family or their account.
+enum Notice: String, CaseIterable {
     /// Somebody who may know the family's codes has gone, so it has new ones.
     case codesRenewed = "codes_renewed"
     /// Another guardian has renewed the child code.
     case childCodeRenewed = "child_code_renewed"
+    /// Another account has registered the person's device.
+    case deviceMoved = "device_moved"
+    /// The owner of a policy whose co-owner left has proposed another one.
+    case coOwnerProposed = "co_owner_proposed"
+
+    /// Whether it is for the person, whichever family it came from and whether they are still its member.
+    var isPersonal: Bool {
+        switch self {
+        case .codesRenewed, .childCodeRenewed: false
+        case .deviceMoved, .coOwnerProposed: true
+        }
+    }
+
+    /// A condition: the delivery `d` is of a personal notice.
+    static let isPersonal: SQL =
+        "coalesce(d.family_notice = ANY(\(SQLList(allCases.filter(\.isPersonal).map(\.rawValue)))), false)"
 
     var title: String {
         switch self {
         case .codesRenewed: "New family codes"
         case .childCodeRenewed: "New child code"
+        case .deviceMoved: "A device of yours moved"
+        case .coOwnerProposed: "New co-owner proposed"
         }
     }
 
@@ -201,6 +224,17 @@ enum FamilyNotice: String {
         case .childCodeRenewed:
             """
             The child code is new. Children need it for their next sign-in: open the family to see it.
+            """
+        case .deviceMoved:
+            """
+            Another account has registered a device that showed your notifications, and gets its own there now. If you \
+            did not expect that, end your other sessions and change your password.
+            """
+        case .coOwnerProposed:
+            """
+            An owner of a family's policy left or was removed, and the other one has proposed a new co-owner. Their \
+            approval counts 72 hours after the proposal; from then on the two can widen the family's limits. Guardians \
+            see the proposal in the policy.
             """
         }
     }

@@ -22,9 +22,20 @@ enum DeviceStatements {
         """
     }
 
-    /// The person's device with that token, and its `session_id`.
+    /// The person's device with that token, its `session_id`, and a browser's keys.
     static func device(of user: UserID, token: Secret) -> SQL {
-        "SELECT \(columns), d.session_id FROM devices d WHERE d.token = \(token.wireText) AND d.user_id = \(user)"
+        "SELECT \(columns), d.session_id, d.p256dh, d.auth FROM devices d WHERE d.token = \(token.wireText) AND d.user_id = \(user)"
+    }
+
+    /// The device with that token that another account registered: its `device_id` and `platform`, the `person`, and the
+    /// `seq` of that chain.
+    static func ofAnother(than user: UserID, token: Secret, chain: FamilyID = .outside) -> SQL {
+        """
+        SELECT d.id AS device_id, d.platform, c.seq, \(AccountStatements.person)
+        FROM devices d JOIN users u ON u.id = d.user_id \(AccountStatements.membership)
+        JOIN family_clock c ON c.family_id = \(chain)
+        WHERE d.token = \(token.wireText) AND d.user_id <> \(user)
+        """
     }
 
     /// The person's device of that id.
@@ -36,7 +47,7 @@ enum DeviceStatements {
     /// session's are kept for a while, and get nothing.
     static func live(of user: UserID, at now: Timestamp) -> SQL {
         """
-        SELECT d.id, d.platform, d.token FROM devices d
+        SELECT d.id, d.platform, d.token, d.p256dh, d.auth FROM devices d
         WHERE d.user_id = \(user) AND (d.session_id IS NULL OR \(SessionStatements.isOpen("d.session_id", at: now)))
         ORDER BY d.created_at, d.id
         """
@@ -49,17 +60,19 @@ enum DeviceStatements {
 
     // MARK: Statements of an act
 
-    /// Stores a device. A token that is stored already, also by another account at the same moment, becomes this
-    /// account's. Stores nothing when the session has ended.
-    static func store(_ device: DeviceTokenResponse, of session: SessionID?, at now: Timestamp) -> SQL {
+    /// Stores a device, or what has changed of it. A token that another account has registered violates
+    /// `devices_token_key`. Stores nothing when the session has ended.
+    static func store(
+        _ device: DeviceTokenResponse, _ keys: WebPushKeys?, of session: SessionID?, at now: Timestamp
+    ) -> SQL {
         """
-        INSERT INTO devices (id, user_id, session_id, platform, token, created_at, last_used_at)
+        INSERT INTO devices (id, user_id, session_id, platform, token, p256dh, auth, created_at, last_used_at)
         SELECT \(device.id), \(device.userID), \(session), \(device.platform), \(device.token.wireText),
-               \(device.createdAt), \(device.lastUsedAt)
+               \(keys?.p256dh), \(keys?.auth), \(device.createdAt), \(device.lastUsedAt)
         FROM ledger_stamp WHERE \(SessionStatements.staysOpen(session, at: now))
-        ON CONFLICT (token) DO UPDATE SET
-            id = excluded.id, user_id = excluded.user_id, session_id = excluded.session_id, platform = excluded.platform,
-            created_at = excluded.created_at, last_used_at = excluded.last_used_at
+        ON CONFLICT (id) DO UPDATE SET
+            session_id = excluded.session_id, platform = excluded.platform, p256dh = excluded.p256dh,
+            auth = excluded.auth, last_used_at = excluded.last_used_at
         """
     }
 

@@ -29,15 +29,37 @@ final class Devices {
     func register(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>
     ) async throws -> DeviceTokenResponse {
-        let device = try await write(caller) { account, seq, queries in
-            let row = try await queries.query(
-                DeviceStatements.device(of: caller.userID, token: call.body.token)
-            ).first
+        let (now, token) = (call.now, call.body.storedToken)
+        let keys = try call.body.subscription.map(webPushKeys)
+        for _ in 0..<Self.moves {
+            do {
+                let device = try await store(caller, call, token, keys)
+                if now >= (device.lastUsedAt ?? device.createdAt) + Self.usePeriod {
+                    _ = try await services.database.query(DeviceStatements.use(device.id, of: caller.userID, at: now))
+                }
+                return device
+            } catch let error as PostgresError where error.violates(.deviceToken) {
+                try await takeFromOther(token, caller)
+            }
+        }
+        throw APIError(.conflict, "Other accounts are registering this device at the same time. Try again.")
+    }
+
+    /// How often a token is taken from other accounts that register it at the same time.
+    private static let moves = 20
+
+    private func store(
+        _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>, _ token: Secret, _ keys: WebPushKeys?
+    ) async throws -> DeviceTokenResponse {
+        try await write(caller) { account, seq, queries in
+            let row = try await queries.query(DeviceStatements.device(of: caller.userID, token: token)).first
             var device = DeviceTokenResponse(
                 id: services.random.identifier(at: call.now), userID: caller.userID, platform: call.body.platform,
-                token: call.body.token, createdAt: call.now, lastUsedAt: nil)
+                token: token, createdAt: call.now, lastUsedAt: nil)
             if let row, let known = try DeviceTokenResponse(row) {
-                if known.platform == device.platform, try row["session_id"] == caller.sessionID {
+                if known.platform == device.platform, try row["session_id"] == caller.sessionID,
+                    try row["p256dh"] == keys?.p256dh, try row["auth"] == keys?.auth
+                {
                     return .answer(known)
                 }
                 device.id = known.id
@@ -49,16 +71,61 @@ final class Devices {
                 kind: .deviceRegistered, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 resource: device.id.retyped(), details: ["platform": device.platform.rawValue], stampedRows: 0,
                 statements: [
-                    DeviceStatements.store(device, of: caller.sessionID, at: call.now),
+                    DeviceStatements.store(device, keys, of: caller.sessionID, at: call.now),
                     DeviceStatements.deleteUnused(of: caller.userID, besides: device.token, leaving: Self.limit - 1),
                     try await count.increment(at: call.now, queries),
                 ])
             return .perform(act, device)
         }
-        if call.now >= (device.lastUsedAt ?? device.createdAt) + Self.usePeriod {
-            _ = try await services.database.query(DeviceStatements.use(device.id, of: caller.userID, at: call.now))
+    }
+
+    /// - Throws: 409 where browsers get no messages; 422 for a subscription that none can be sent to.
+    private func webPushKeys(_ subscription: WebPushSubscription) throws(APIError) -> WebPushKeys {
+        guard services.webPushKey != nil else {
+            throw APIError(
+                .conflict, "This server sends no messages to browsers.", reason: ErrorReason.webPushNotConfigured)
         }
-        return device
+        guard WebPushEndpoint(subscription.endpoint) != nil else {
+            throw APIError(
+                .validationFailed, "endpoint must be the https address that the browser subscribed at.",
+                field: "endpoint")
+        }
+        func decoded(_ text: String) -> [UInt8] { bytes(base64URL: text.prefix { $0 != "=" }) ?? [] }
+        let keys = WebPushKeys(
+            p256dh: decoded(subscription.keys.p256dh), auth: decoded(subscription.keys.auth.wireText))
+        guard let keys else {
+            throw APIError(
+                .validationFailed, "keys must be those of a browser's subscription.", field: "keys")
+        }
+        return keys
+    }
+
+    /// Ends the registration by another account, in the chain of its owner, who is notified. If the process dies
+    /// before the caller's registration is stored, the token is nobody's.
+    private func takeFromOther(_ token: Secret, _ caller: Caller) async throws {
+        let found = try await services.database.query(
+            DeviceStatements.ofAnother(than: caller.userID, token: token)
+        ).first
+        guard let owner = try found.map(Person.init) else { return }
+        let read = DeviceStatements.ofAnother(than: caller.userID, token: token, chain: owner.chain)
+        let moved: NoAnswer? = try await services.ledger.write(caller.context, in: owner.chain) { queries in
+            let account = try await services.access.account(caller, queries)
+            guard let row = try await queries.query(read).first else { return .answer(nil) }
+            let person = try Person(row)
+            guard person.id == owner.id, person.chain == owner.chain else { return .answer(nil) }
+            let (device, platform): (DeviceID, DevicePlatform) = (try row["device_id"], try row["platform"])
+            let act = Act(
+                kind: .deviceMoved, basis: .nothingChanged(since: try row["seq"]), actor: account.pseudonym,
+                subject: person.pseudonym, resource: device.retyped(), details: ["platform": platform.rawValue],
+                stampedRows: 0,
+                statements: [
+                    DeviceStatements.delete(device, of: person.id),
+                    DeliveryStatements.insert(
+                        DeliveryIDs(services.random, at: caller.now), of: .deviceMoved, to: person.id, at: caller.now),
+                ])
+            return .perform(act, NoAnswer())
+        }
+        if moved != nil, let email = owner.email { services.mailer?.send(.deviceMoved, to: email) }
     }
 
     /// The caller's own devices, the latest registrations first.

@@ -132,7 +132,7 @@ extension Families {
         guard isRemoval || person.role == .guardian else { return [] }
         let renewal = [
             FamilyStatements.setCodes(invite: newCode(), child: newCode()),
-            DeliveryStatements.insert(.codesRenewed, toGuardiansBesides: person.id, at: now),
+            DeliveryStatements.insert(.codesRenewed, toGuardiansBesides: [person.id], at: now),
         ]
         guard person.role == .guardian else { return renewal }
         return renewal + [SessionStatements.revokeChildSessions(besides: person.id, at: now)]

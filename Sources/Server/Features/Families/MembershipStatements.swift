@@ -92,11 +92,11 @@ enum MembershipStatements {
         """
     }
 
-    /// The guardians of an act's family besides one person.
-    static func guardians(besides user: UserID) -> SQL {
+    /// The guardians of an act's family besides some people.
+    static func guardians(besides users: [UserID]) -> SQL {
         """
         SELECT m.family_id, m.user_id FROM ledger_stamp JOIN memberships m ON m.family_id = ledger_stamp.family_id
-        WHERE m.status = 'active' AND m.role = 'guardian' AND m.user_id <> \(user)
+        WHERE m.status = 'active' AND m.role = 'guardian' AND m.user_id <> ALL(\(SQLList(users)))
         """
     }
 

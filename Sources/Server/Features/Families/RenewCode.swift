@@ -28,7 +28,7 @@ extension Families {
                 ])
             if code == .child {
                 act.statements.append(
-                    DeliveryStatements.insert(.childCodeRenewed, toGuardiansBesides: member.userID, at: call.now))
+                    DeliveryStatements.insert(.childCodeRenewed, toGuardiansBesides: [member.userID], at: call.now))
             }
             return .perform(act, answer)
         }

@@ -8,7 +8,7 @@ enum LegalTexts {
         let others = others(parties)
         let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))
         return LegalDocument(
-            title: "Privacy policy", version: "1.4-\(digest)", effectiveDate: "2026-11-27",
+            title: "Privacy policy", version: "1.5-\(digest)", effectiveDate: "2026-11-27",
             content: "\(whatIsKept)\n\n\(others)\n\n\(rights)")
     }
 
@@ -17,7 +17,12 @@ enum LegalTexts {
         var paragraphs: [String] = []
         if let push = parties.push {
             paragraphs.append(
-                "Notifications for your devices go through \(push). It learns the device's address and the words of the notification."
+                "Notifications for your devices go through \(push). It learns \(parties.learnsDevices ? "the device's address" : "who you are in the app") and the words of the notification."
+            )
+        }
+        if parties.hasWebPush {
+            paragraphs.append(
+                "If you allow notifications in a browser, they go through the push service of the browser's maker. It learns when you get one, and not its words, which only your browser can decrypt."
             )
         }
         if let sms = parties.sms {
@@ -65,7 +70,7 @@ enum LegalTexts {
         points, streaks and badges.
         - An audit log: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
         you by a pseudonym.
-        - While you are signed in: your sessions, and what the app or browser of each calls itself. Logs of the server hold no message, name, address or password.
+        - While you are signed in: your sessions, and what the app or browser of each calls itself. Of each device that you signed in on with a password, the digest of a secret, for a year after the last time. Logs of the server hold no message, name, address or password.
 
         Who sees it
         - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \

@@ -4,6 +4,10 @@ import HTTPClient
 struct OutsideParties: Sendable {
     /// Who forwards push messages; nil if none are sent.
     var push: String?
+    /// Whether it learns the addresses of devices.
+    var learnsDevices = true
+    /// Whether messages go to browsers, through the push services of their makers.
+    var hasWebPush = false
     /// Who forwards text messages; nil if none are sent.
     var sms: String?
     /// Who forwards mails about accounts; nil if none are sent.
@@ -17,6 +21,10 @@ extension OutsideParties {
         if configuration.runsDeliveries {
             push = Self.name(configuration.deliveries.push)
             sms = Self.name(configuration.deliveries.sms)
+            hasWebPush = configuration.deliveries.webPush != nil
+            if case .webhook = configuration.deliveries.push {
+                learnsDevices = configuration.deliveries.passesTokens
+            }
         }
         switch configuration.mail?.carrier {
         case .relay(let relay): mail = Self.host(of: relay.url).map { "the relay at \($0)" }

@@ -23,7 +23,12 @@ struct CurrentPolicy {
     var terms: PolicyTerms
     /// Since one of two owners left.
     var awaitsCoOwner: Bool
+    /// The owner who left, where another one is awaited. Unknown where they left before this was stored.
+    var leftOwner: UserID?
     var proposal: Proposal?
+
+    /// Whether the terms name a co-owner after one left.
+    func replacesCoOwner(by new: PolicyTerms) -> Bool { awaitsCoOwner && new.owners.count > 1 }
 
     /// Who has to approve terms before they are in force: every owner, and a new co-owner after one left.
     func approvers(of new: PolicyTerms) -> Set<UserID> {
@@ -36,7 +41,7 @@ struct CurrentPolicy {
 
     /// - Throws: 409 with the moment, for the last approval of a proposal of a new co-owner, while that is to come.
     func requireCoOwnersWait(at now: Timestamp) throws(APIError) {
-        guard awaitsCoOwner, let proposal, proposal.terms.owners.count > 1 else { return }
+        guard let proposal, replacesCoOwner(by: proposal.terms) else { return }
         let opening = proposal.proposedAt + Self.coOwnersWait
         guard now < opening else { return }
         throw APIError(
@@ -54,6 +59,7 @@ struct CurrentPolicy {
         policy.version += 1
         policy.changedBy = seq
         policy.awaitsCoOwner = awaitsCoOwner && new.owners.count < 2
+        policy.leftOwner = policy.awaitsCoOwner ? leftOwner : nil
         policy.terms = new
         policy.proposal = nil
         return policy
@@ -90,6 +96,7 @@ extension CurrentPolicy {
         version = try row["version"]
         changedBy = try row["changed_by"]
         awaitsCoOwner = try row["awaits_co_owner"]
+        leftOwner = try row["left_owner"]
         terms = try PolicyTerms(
             owners: Self.ids(try row["owners"]), limits: try FamilyPolicy(row),
             others: Self.object(try row["constraints"]))

@@ -28,10 +28,11 @@ extension Policies {
         return (act, changed)
     }
 
-    /// Proposes terms, with the proposer's approval.
+    /// Proposes terms, with the proposer's approval. Of a co-owner who is to follow one that left, that one and the other
+    /// guardians are notified.
     func proposing(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
-        _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), at now: Timestamp
+        _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), _ notices: DeliveryIDs, at now: Timestamp
     ) -> (act: Act, policy: CurrentPolicy) {
         let proposal = CurrentPolicy.Proposal(
             id: ids.proposal, proposedBy: member.userID, proposedAt: now, terms: terms, approvers: [member.userID])
@@ -40,13 +41,22 @@ extension Policies {
         var details = details(of: terms, policy, pseudonyms)
         details["version"] = "\(policy.version)"
         details["proposal"] = proposal.id.description
-        let act = Act(
+        var act = Act(
             kind: .policyProposed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             resource: policy.id.retyped(), details: details, stampedRows: 0,
             statements: [
                 PolicyStatements.propose(proposal, for: policy.id),
                 PolicyStatements.approve(approval, version: policy.version, proposal: proposal.id),
             ])
+        if policy.replacesCoOwner(by: terms) {
+            let others = [member.userID] + [policy.leftOwner].compactMap(\.self)
+            act.statements.append(
+                DeliveryStatements.insert(.coOwnerProposed, toGuardiansBesides: others, at: now))
+            if let leftOwner = policy.leftOwner {
+                act.statements.append(
+                    DeliveryStatements.insert(notices, of: .coOwnerProposed, to: leftOwner, at: now))
+            }
+        }
         var proposed = policy
         proposed.proposal = proposal
         proposed.changedBy = member.seq + 1

@@ -74,8 +74,12 @@ final class Policies {
 
     /// Changes the policy, or proposes the change where others have to approve it. The answer is the policy in force.
     func update(_ caller: Caller, _ call: Call<PolicyPath, PolicyUpdate>) async throws -> PolicyResponse {
+        // A repeated request is mailed nothing again.
+        if let earlier: PolicyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let change = try PolicyChange(call.body)
-        return try await write(caller, call.parameters.policyID, deniedAs: .policyChangeDenied) {
+        let answer: PolicyResponse = try await write(
+            caller, call.parameters.policyID, deniedAs: .policyChangeDenied
+        ) {
             member, policy, queries in
             guard policy.terms.owners.contains(member.userID) else {
                 return .denied(.policyChangeDenied, to: member, .policyOwnerOnly)
@@ -105,9 +109,17 @@ final class Policies {
             let (act, proposed) =
                 isProposed
                 ? approving(policy, member, approval(of: policy, by: member, nil, at: call.now))
-                : proposing(terms, policy, member, pseudonyms, ids, at: call.now)
+                : proposing(
+                    terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: call.now), at: call.now)
             return .perform(try await counted(act, member, at: call.now, queries), proposed.response)
         }
+        if let mailer = services.mailer, let proposal = answer.proposal, proposal.proposedAt == call.now {
+            let notified = PolicyStatements.addressesOfNotified(of: proposal.id, in: answer.familyID)
+            for row in try await services.database.query(notified).map({ $0 }) {
+                mailer.send(.coOwnerProposed, to: try row["email"])
+            }
+        }
+        return answer
     }
 
     /// Approves what is proposed; where nothing is, the policy in force, which changes nothing. Approving twice is

@@ -7,7 +7,7 @@ import SQL
 enum PolicyStatements {
     /// What `CurrentPolicy` reads of `policies o`.
     private static let columns: SQL = """
-        o.id, o.family_id, o.version, o.changed_by, o.awaits_co_owner, o.created_at,
+        o.id, o.family_id, o.version, o.changed_by, o.awaits_co_owner, o.left_owner, o.created_at,
         array_to_string(o.owners, ',') AS owners, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback,
         o.cooldown_minutes, o.third_party_models, o.constraints::text AS constraints, o.proposal_id, o.proposed_by, o.proposed_at,
         array_to_string(o.proposed_owners, ',') AS proposed_owners, o.proposed_constraints::text AS proposed_constraints,
@@ -66,6 +66,19 @@ enum PolicyStatements {
         """
     }
 
+    /// The `email` of everybody who is notified of a proposed co-owner: the owner who left, and the guardians besides who
+    /// proposed. Nobody's where no other co-owner is proposed after one left.
+    static func addressesOfNotified(of proposal: PolicyProposalID, in family: FamilyID) -> SQL {
+        """
+        SELECT u.email FROM policies o
+        JOIN users u ON u.id = o.left_owner OR u.id IN (
+            SELECT m.user_id FROM memberships m
+            WHERE m.family_id = o.family_id AND m.status = 'active' AND m.role = 'guardian')
+        WHERE o.family_id = \(family) AND o.proposal_id = \(proposal) AND o.awaits_co_owner
+            AND cardinality(o.proposed_owners) > 1 AND u.id <> o.proposed_by AND u.email IS NOT NULL
+        """
+    }
+
     // MARK: Statements of an act
 
     /// The policy in force until the family agrees on another: the table's defaults.
@@ -84,7 +97,7 @@ enum PolicyStatements {
                 max_snooze_minutes = \(limits.maxSnoozeMinutes), points_multiplier = \(limits.pointsMultiplier),
                 max_pushback = \(limits.maxPushBack), cooldown_minutes = \(limits.cooldownMinutes),
                 third_party_models = \(limits.allowsThirdPartyModels), constraints = \(SQLJSON(others)), version = \(policy.version), awaits_co_owner = \(policy.awaitsCoOwner),
-                changed_by = ledger_stamp.seq, \(withoutProposal)
+                left_owner = \(policy.leftOwner), changed_by = ledger_stamp.seq, \(withoutProposal)
             FROM ledger_stamp WHERE policies.family_id = ledger_stamp.family_id AND policies.id = \(policy.id)
             """
     }
@@ -135,6 +148,7 @@ enum PolicyStatements {
                 ORDER BY m.joined_at, m.user_id LIMIT 1), \(user))]
             END,
             awaits_co_owner = awaits_co_owner OR (cardinality(owners) > 1 AND \(user) = ANY(owners)),
+            left_owner = CASE WHEN cardinality(owners) > 1 AND \(user) = ANY(owners) THEN \(user) ELSE left_owner END,
             changed_by = ledger_stamp.seq, \(withoutProposal)
         FROM ledger_stamp
         WHERE policies.family_id = ledger_stamp.family_id AND \(user) = ANY(policies.owners || policies.proposed_owners)

@@ -5,7 +5,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// Sends the deliveries of one channel through one provider, several at once.
+/// Sends the deliveries of one channel through its providers, several at once.
 ///
 /// Every instance runs one for each channel. A delivery is claimed in a short statement and belongs to this lane until
 /// its lease ends; no transaction is open while the provider answers. When the provider has acknowledged it, it is not
@@ -24,7 +24,10 @@ final class DeliveryLane {
 
     private let services: Services
     private let channel: DeliveryChannel
-    private let provider: any MessageProvider
+    /// Each device gets its message by the first that addresses it. People get one where they have other devices, or none.
+    private let providers: [any MessageProvider]
+    private let passesTokens: Bool
+    private let concurrency: Int
     private let policy: RetryPolicy
     private let staleAfter: Timestamp.Span
     private let figures: DeliveryFigures
@@ -41,12 +44,14 @@ final class DeliveryLane {
     private var lastFailure: String?
 
     init(
-        _ services: Services, _ channel: DeliveryChannel, over provider: any MessageProvider,
-        policy: RetryPolicy = RetryPolicy(), staleAfter: Timestamp.Span, figures: DeliveryFigures, calls: CallTracer,
+        _ services: Services, _ channel: DeliveryChannel, over providers: [any MessageProvider],
+        passesTokens: Bool = false, policy: RetryPolicy = RetryPolicy(), staleAfter: Timestamp.Span,
+        figures: DeliveryFigures, calls: CallTracer,
         log: Log,
         reach: @escaping (Point) throws -> Void = { _ in }
     ) {
-        (self.services, self.channel, self.provider, self.policy) = (services, channel, provider, policy)
+        (self.services, self.channel, self.providers, self.policy) = (services, channel, providers, policy)
+        (self.passesTokens, concurrency) = (passesTokens, providers.map(\.concurrency).min() ?? 0)
         (self.staleAfter, self.figures, self.calls, self.log) = (staleAfter, figures, calls, log)
         self.reach = reach
     }
@@ -62,7 +67,7 @@ final class DeliveryLane {
         poller.spawn { [weak self] in
             do { try await self?.round() } catch { self?.report(error) }
             guard let self, !isStopped else { return }
-            let hasRoom = isMoreWaiting && inFlight < provider.concurrency
+            let hasRoom = isMoreWaiting && inFlight < concurrency
             timer = poller.schedule(at: .now() + (hasRoom ? .zero : Self.period)) { [weak self] in self?.start() }
         }
     }
@@ -84,7 +89,7 @@ final class DeliveryLane {
     /// - Returns: how many it claimed.
     @discardableResult
     func round() async throws -> Int {
-        let room = provider.concurrency - inFlight
+        let room = concurrency - inFlight
         guard room > 0, !isStopped else { return 0 }
         // The round counts as in flight until its deliveries do.
         inFlight += 1
@@ -115,7 +120,7 @@ final class DeliveryLane {
             drained = []
         }
         // There is room again for deliveries that are due: they need not wait for the period.
-        if isMoreWaiting, inFlight <= provider.concurrency / 2, let timer, !isStopped {
+        if isMoreWaiting, inFlight <= concurrency / 2, let timer, !isStopped {
             poller.cancel(timer)
             start()
         }
@@ -169,24 +174,41 @@ final class DeliveryLane {
     private func send(_ message: DeliveryMessage, _ claim: ClaimedDelivery, _ facts: DeliveryFacts) async throws {
         guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else { return }
         var summary = SendingSummary(acknowledged: facts.acknowledged)
-        if provider.addressesDevices {
-            let rows = try await services.database.query(
-                DeviceStatements.live(of: claim.userID, at: services.clock.now()))
-            for target in try rows.map({ try DeviceTarget($0) }) where !facts.acknowledged.contains(target.id) {
-                // Many devices behind a slow provider: the others get it at the next attempt.
-                guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else {
-                    summary.add(.retry(reason: "the provider is slow"), nil)
-                    break
-                }
-                let outcome = await provider.send(message, to: target)
-                summary.add(outcome, target.id)
-                if case .deviceGone = outcome { try await remove(target, of: claim, facts) }
+        let devices = try await devices(of: claim.userID)
+        let people = providers.first(where: \.addressesPeople)
+        let others = devices.filter { provider(for: $0) == nil }
+        // A gateway that addresses people is noted as a device with the person's id.
+        let person: DeviceID = claim.userID.retyped()
+        if let people, devices.isEmpty || !others.isEmpty, !facts.acknowledged.contains(person) {
+            var message = message
+            if passesTokens { message.devices = others }
+            summary.add(await people.send(message, to: nil), devices.isEmpty ? nil : person)
+        }
+        for target in devices where !facts.acknowledged.contains(target.id) {
+            guard let provider = provider(for: target) else { continue }
+            // Many devices behind a slow provider: the others get it at the next attempt.
+            guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else {
+                summary.add(.retry(reason: "the provider is slow"), nil)
+                break
             }
-        } else {
-            summary.add(await provider.send(message, to: nil), nil)
+            let outcome = await provider.send(message, to: target)
+            summary.add(outcome, target.id)
+            if outcome == WebPushProvider.busy { break }
+            if case .deviceGone = outcome { try await remove(target, of: claim, facts) }
         }
         if summary.isAcknowledged { try reach(.acknowledged) }
         try await conclude(summary, claim, facts)
+    }
+
+    /// The person's devices of open sessions, where a provider asks for them.
+    private func devices(of user: UserID) async throws -> [DeviceTarget] {
+        guard passesTokens || providers.contains(where: { !$0.addressesPeople }) else { return [] }
+        let rows = try await services.database.query(DeviceStatements.live(of: user, at: services.clock.now()))
+        return try rows.map { row throws(PostgresError) in try DeviceTarget(row) }
+    }
+
+    private func provider(for device: DeviceTarget) -> (any MessageProvider)? {
+        providers.first { $0.addresses(device.platform) }
     }
 
     private func conclude(

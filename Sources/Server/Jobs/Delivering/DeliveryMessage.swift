@@ -23,6 +23,8 @@ struct DeliveryMessage: Sendable {
     let text: String
     let createdAt: Timestamp
     let attempt: Int
+    /// The devices that a gateway is told of; nil unless the operator wants that.
+    var devices: [DeviceTarget]?
 
     private static let longestText = 1_000
 
@@ -41,7 +43,7 @@ struct DeliveryMessage: Sendable {
         (self.event, self.phase) = (event, phase)
         title = Self.title(event, phase)
         text = Self.shortened(
-            FamilyNotice(rawValue: event)?.text ?? description.flatMap { $0.isEmpty ? nil : $0 } ?? category?.rawValue
+            Notice(rawValue: event)?.text ?? description.flatMap { $0.isEmpty ? nil : $0 } ?? category?.rawValue
                 ?? "")
     }
 
@@ -51,7 +53,7 @@ struct DeliveryMessage: Sendable {
         case .accepted: return "Invitation accepted"
         case nil: break
         }
-        if let notice = FamilyNotice(rawValue: event) { return notice.title }
+        if let notice = Notice(rawValue: event) { return notice.title }
         if event == digestSent { return "Digest of the week" }
         if event == dailyDigest { return "Due and overdue" }
         return switch (NagEventType(rawValue: event), phase) {

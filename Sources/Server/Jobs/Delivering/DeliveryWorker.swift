@@ -11,7 +11,7 @@ final class DeliveryWorker: BackgroundJob {
     /// How long deliveries under way may take when the server stops.
     private static let drainTime = Duration.seconds(5)
 
-    private let client: HTTPClient
+    private let clients: [HTTPClient]
     private let poller: Poller
     let lanes: [DeliveryLane]
 
@@ -25,21 +25,32 @@ final class DeliveryWorker: BackgroundJob {
     ) {
         poller = services.database.poller
         let calls = CallTracer(services.random, services.clock, exportingTo: spans)
-        let client = HTTPClient(
-            poller, networks: options.networks, authorities: options.authorities,
-            tracer: calls.tracer(of: "notification provider"))
-        self.client = client
+        func client(_ networks: NetworkGuard) -> HTTPClient {
+            HTTPClient(
+                services.database.poller, networks: networks, authorities: options.authorities,
+                tracer: calls.tracer(of: "notification provider"))
+        }
+        let operators = client(options.networks)
+        let browsers = options.webPush.map { push in
+            let client = client(push.networks)
+            let provider = WebPushProvider(
+                push, client, services.database.poller, services.clock, services.random, staleAfter: options.staleAfter)
+            return (client: client, provider: provider)
+        }
+        clients = [operators] + [browsers?.client].compactMap(\.self)
         lanes = figures.map { figures in
-            let chosen = figures.channel == .push ? options.push : options.sms
+            let isPush = figures.channel == .push
+            let chosen = isPush ? options.push : options.sms
             let provider: any MessageProvider =
                 switch chosen {
                 case .log: LogProvider(log)
-                case .webhook(let webhook): WebhookProvider(webhook, client, services.clock)
-                case .apns(let apns): APNsProvider(apns, client, services.clock, staleAfter: options.staleAfter)
+                case .webhook(let webhook): WebhookProvider(webhook, operators, services.clock)
+                case .apns(let apns): APNsProvider(apns, operators, services.clock, staleAfter: options.staleAfter)
                 }
             return DeliveryLane(
-                services, figures.channel, over: provider, policy: options.retries, staleAfter: options.staleAfter,
-                figures: figures, calls: calls, log: log, reach: reach)
+                services, figures.channel, over: [provider] + (isPush ? [browsers?.provider].compactMap(\.self) : []),
+                passesTokens: isPush && options.passesTokens, policy: options.retries,
+                staleAfter: options.staleAfter, figures: figures, calls: calls, log: log, reach: reach)
         }
     }
 
@@ -50,9 +61,10 @@ final class DeliveryWorker: BackgroundJob {
     /// After `stop`: lets deliveries under way end, for a short time, and closes the connections to the providers. The
     /// others are tried again by another instance when their lease ends.
     func finish() async {
-        let timer = poller.schedule(at: .now() + Self.drainTime) { [client] in client.close() }
+        let timer = poller.schedule(at: .now() + Self.drainTime) { [clients] in for client in clients { client.close() }
+        }
         for lane in lanes { await lane.drain() }
         poller.cancel(timer)
-        client.close()
+        for client in clients { client.close() }
     }
 }

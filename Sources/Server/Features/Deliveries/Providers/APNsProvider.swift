@@ -1,12 +1,11 @@
 import Contract
 import Domain
-import Foundation
 import HTTPClient
 import JSON
 
 /// Sends push messages through Apple's service, over HTTP/2 with a token of the app's team.
 final class APNsProvider: MessageProvider {
-    let addressesDevices = true
+    let addressesPeople = false
     let concurrency = 64
     /// Apple accepts a token for an hour, and no newer one more often than every 20 minutes.
     private static let tokenLifetime = Timestamp.Span.minutes(40)
@@ -22,6 +21,8 @@ final class APNsProvider: MessageProvider {
     ) {
         (self.options, self.client, self.clock, self.staleAfter) = (options, client, clock, staleAfter)
     }
+
+    func addresses(_ platform: DevicePlatform) -> Bool { platform.isApples }
 
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome {
         guard let device, Self.isToken(device.token) else { return .deviceGone }
@@ -102,14 +103,8 @@ final class APNsProvider: MessageProvider {
         if let token, now >= token.issuedAt, now - token.issuedAt < Self.tokenLifetime { return token.text }
         let head = #"{"alg":"ES256","kid":"\#(options.keyID)"}"#
         let claims = #"{"iss":"\#(options.teamID)","iat":\#(now.seconds)}"#
-        let signed = Self.base64URL(Array(head.utf8)) + "." + Self.base64URL(Array(claims.utf8))
-        guard let signature = options.key.signature(of: Array(signed.utf8)) else { return nil }
-        let text = signed + "." + Self.base64URL(signature)
+        guard let text = options.key.token(head, claims) else { return nil }
         token = (text, now)
         return text
-    }
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -27,6 +27,21 @@ final class ES256Key: Sendable {
 
     deinit { EVP_PKEY_free(key) }
 
+    /// The public key: 4, and the two coordinates of the point; nil if libcrypto fails.
+    var publicKey: [UInt8]? {
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let count = EVP_PKEY_get1_encoded_public_key(key, &encoded)
+        defer { CRYPTO_free(encoded, #file, #line) }
+        guard let encoded, count == P256.publicKeyLength else { return nil }
+        return Array(UnsafeBufferPointer(start: encoded, count: count))
+    }
+
+    /// A signed token of that head and those claims (RFC 7519); nil if libcrypto fails.
+    func token(_ head: String, _ claims: String) -> String? {
+        let signed = base64URL(Array(head.utf8)) + "." + base64URL(Array(claims.utf8))
+        return signature(of: Array(signed.utf8)).map { signed + "." + base64URL($0) }
+    }
+
     /// The signature's two numbers, 32 bytes each; nil if libcrypto fails.
     func signature(of message: [UInt8]) -> [UInt8]? {
         guard let context = EVP_MD_CTX_new() else { return nil }

@@ -3,11 +3,13 @@ import Domain
 
 /// Writes messages to the server's log, without the nag's words: for a server that no provider was set up for.
 final class LogProvider: MessageProvider {
-    let addressesDevices = false
+    let addressesPeople = true
     let concurrency = 64
     private let log: Log
 
     init(_ log: Log) { self.log = log }
+
+    func addresses(_: DevicePlatform) -> Bool { false }
 
     func send(_ message: DeliveryMessage, to _: DeviceTarget?) async -> SendingOutcome {
         log.write(.info, "delivery") {

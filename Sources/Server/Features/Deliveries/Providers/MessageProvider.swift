@@ -4,8 +4,10 @@ import Postgres
 
 /// Takes messages to people. Used on one loop.
 protocol MessageProvider: AnyObject {
-    /// Whether each device gets a message of its own; otherwise each person gets one.
-    var addressesDevices: Bool { get }
+    /// Whether each person gets one message.
+    var addressesPeople: Bool { get }
+    /// Whether each device of that platform gets a message of its own.
+    func addresses(_ platform: DevicePlatform) -> Bool
     /// How many messages it takes at once.
     var concurrency: Int { get }
     /// Sends one message. It MUST answer within two minutes.
@@ -31,13 +33,16 @@ struct DeviceTarget: Sendable {
     let platform: DevicePlatform
     /// A secret.
     let token: String
-
-    init(id: DeviceID, platform: DevicePlatform, token: String) {
-        (self.id, self.platform, self.token) = (id, platform, token)
-    }
+    /// A browser's.
+    let keys: WebPushKeys?
 
     /// Reads a row of `DeviceStatements.live`.
     init(_ row: Row) throws(PostgresError) {
-        self.init(id: try row["id"], platform: try row["platform"], token: try row["token"])
+        (id, platform, token) = (try row["id"], try row["platform"], try row["token"])
+        if let p256dh: [UInt8] = try row["p256dh"], let auth: [UInt8] = try row["auth"] {
+            keys = WebPushKeys(p256dh: p256dh, auth: auth)
+        } else {
+            keys = nil
+        }
     }
 }

@@ -9,7 +9,7 @@ import JSON
 /// `Nagz-Signature` is `v1=` and the HMAC-SHA256 of `Nagz-Timestamp`, a full stop and the body, in hexadecimal digits.
 /// `Nagz-Delivery-Id` names the message; a receiver discards one that it has already.
 final class WebhookProvider: MessageProvider {
-    let addressesDevices = false
+    let addressesPeople = true
     let concurrency = 64
     private let options: DeliveryOptions.Webhook
     private let client: HTTPClient
@@ -18,6 +18,8 @@ final class WebhookProvider: MessageProvider {
     init(_ options: DeliveryOptions.Webhook, _ client: HTTPClient, _ clock: any WallClock) {
         (self.options, self.client, self.clock) = (options, client, clock)
     }
+
+    func addresses(_: DevicePlatform) -> Bool { false }
 
     func send(_ message: DeliveryMessage, to _: DeviceTarget?) async -> SendingOutcome {
         let request = options.request(message.id, Self.body(message), at: clock.now())
@@ -51,6 +53,16 @@ final class WebhookProvider: MessageProvider {
                 json.field("created_at", message.createdAt)
                 json.field("attempt", message.attempt)
                 if message.isRepeat { json.field("repeat", true) }
+                guard let devices = message.devices else { return }
+                json.key("devices")
+                json.array { json in
+                    for device in devices {
+                        json.object { json in
+                            json.field("platform", device.platform)
+                            json.field("token", device.token)
+                        }
+                    }
+                }
             }
         }
     }

@@ -1,0 +1,31 @@
+import Contract
+import Foundation
+import JSON
+
+/// The file with the secret of the last sign-in with a password, readable by its owner only.
+///
+/// The next sign-in sends it to the same server, where strangers' attempts then do not count. It stays after a logout and
+/// names nobody.
+public struct DeviceSecretFile: Sendable {
+    public let path: String
+
+    public init(path: String) { self.path = path }
+
+    /// Nil where there is none of that server, or the file cannot be read: then the sign-in goes without.
+    public func secret(for server: ServerAddress) -> Secret? {
+        guard let bytes = FileManager.default.contents(atPath: path),
+            let json = try? JSONValue(parsing: [UInt8](bytes).span),
+            json["server"]?.stringValue == server.description
+        else { return nil }
+        return json["secret"]?.stringValue.map { Secret($0) }
+    }
+
+    public func save(_ secret: Secret, of server: ServerAddress) throws(SessionFileError) {
+        let json: JSONValue = ["server": .string(server.description), "secret": .string(secret.wireText)]
+        try PrivateFile.write(json.bytes, to: path)
+    }
+
+    public func remove() throws(SessionFileError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .unwritable }
+    }
+}

@@ -1,0 +1,76 @@
+import Audit
+import Contract
+import Domain
+import SQL
+
+/// The secrets of devices that an account has signed in on.
+///
+/// A sign-in with its device's secret counts against that device's limit alone, so that strangers who use up the
+/// account's attempts elsewhere do not lock it out, at whichever address the device is. A secret has 256 random bits, is
+/// stored as a digest, and replaces no password: whoever steals one may guess as often as at an address of their own.
+enum DeviceSecrets {
+    /// How long a secret is accepted after the last sign-in with it.
+    static let lifetime = Timestamp.Span.days(365)
+    /// How many an account has; those that no second sign-in came with make room first, then the one unused for longest.
+    static let limit = 20
+
+    static func make(_ random: any Randomness) -> Secret { Secret(Tokens.refreshToken(random)) }
+
+    static func hash(_ secret: Secret) -> [UInt8] { sha256(Array("device secret\n\(secret.wireText)".utf8)) }
+}
+
+/// Every statement on device secrets.
+enum DeviceSecretStatements {
+    /// The condition that the secret with that hash is one of the account `u`; false without a secret.
+    static func isKnown(_ hash: [UInt8]?, at now: Timestamp) -> SQL {
+        guard let hash else { return "false" }
+        return """
+            EXISTS (SELECT 1 FROM device_secrets s WHERE s.secret_hash = \(hash) AND s.user_id = u.id
+                    AND s.last_used_at > \(now - DeviceSecrets.lifetime))
+            """
+    }
+
+    /// Parts of an act: stores a secret, and deletes what is more than the limit.
+    static func insert(_ hash: [UInt8], of user: UserID, in session: SessionID, at now: Timestamp) -> [SQL] {
+        [
+            """
+            INSERT INTO device_secrets (secret_hash, user_id, session_id, created_at, last_used_at)
+            SELECT \(hash), \(user), \(session), \(now), \(now) FROM ledger_stamp
+            """,
+            """
+            DELETE FROM device_secrets USING ledger_stamp WHERE secret_hash IN (
+                SELECT secret_hash FROM device_secrets WHERE user_id = \(user)
+                ORDER BY last_used_at > created_at DESC, last_used_at DESC, secret_hash OFFSET \(DeviceSecrets.limit - 1))
+            """,
+        ]
+    }
+
+    /// Part of an act: a session began with the secret.
+    static func use(_ hash: [UInt8], of user: UserID, in session: SessionID, at now: Timestamp) -> SQL {
+        """
+        UPDATE device_secrets SET session_id = \(session), last_used_at = \(now) FROM ledger_stamp
+        WHERE secret_hash = \(hash) AND user_id = \(user)
+        """
+    }
+
+    /// Part of an act: the person's secrets, except that of one session.
+    static func delete(of user: UserID, except session: SessionID? = nil) -> SQL {
+        """
+        DELETE FROM device_secrets USING ledger_stamp WHERE user_id = \(user) AND session_id IS DISTINCT FROM \(session)
+        """
+    }
+
+    /// Part of an act: the secret of one session.
+    static func delete(of user: UserID, in session: SessionID) -> SQL {
+        "DELETE FROM device_secrets USING ledger_stamp WHERE user_id = \(user) AND session_id = \(session)"
+    }
+
+    /// Deletes at most `count` secrets that were not used for long.
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM device_secrets WHERE secret_hash IN (
+            SELECT secret_hash FROM device_secrets WHERE last_used_at <= \(now - DeviceSecrets.lifetime)
+            ORDER BY last_used_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+}

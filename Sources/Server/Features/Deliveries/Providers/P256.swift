@@ -1,0 +1,57 @@
+import CCrypto
+
+/// Agreement on a secret over the curve P-256 (ECDH), by libcrypto.
+enum P256 {
+    /// The bytes of a public key: 4, and the two coordinates.
+    static let publicKeyLength = 65
+
+    /// Whether the bytes are a public key, which is a point on the curve.
+    static func isPublicKey(_ bytes: [UInt8]) -> Bool {
+        guard let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else { return false }
+        defer { EC_GROUP_free(group) }
+        guard let point = point(bytes, group) else { return false }
+        EC_POINT_free(point)
+        return true
+    }
+
+    /// The public key of a private one, and the secret that it shares with the holder of another public key.
+    /// - Parameter privateKey: a number of 32 bytes.
+    /// - Returns: nil where one of the keys is none, or libcrypto fails.
+    static func agreement(
+        of privateKey: [UInt8], with other: [UInt8]
+    ) -> (publicKey: [UInt8], secret: [UInt8])? {
+        guard privateKey.count == 32, let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
+        defer { EC_GROUP_free(group) }
+        guard let scalar = BN_bin2bn(privateKey, 32, nil) else { return nil }
+        defer { BN_clear_free(scalar) }
+        guard BN_is_zero(scalar) == 0, BN_cmp(scalar, EC_GROUP_get0_order(group)) < 0,
+            let peer = point(other, group)
+        else { return nil }
+        defer { EC_POINT_free(peer) }
+        guard let own = EC_POINT_new(group) else { return nil }
+        defer { EC_POINT_free(own) }
+        guard let shared = EC_POINT_new(group) else { return nil }
+        defer { EC_POINT_clear_free(shared) }
+        guard EC_POINT_mul(group, own, scalar, nil, nil, nil) == 1,
+            EC_POINT_mul(group, shared, nil, peer, scalar, nil) == 1,
+            let publicKey = bytes(own, group), let secret = bytes(shared, group)
+        else { return nil }
+        return (publicKey, Array(secret[1..<33]))
+    }
+
+    /// The point of those bytes; nil if it is not on the curve. The caller frees it.
+    private static func point(_ bytes: [UInt8], _ group: OpaquePointer) -> OpaquePointer? {
+        guard bytes.count == publicKeyLength, bytes[0] == 4, let point = EC_POINT_new(group) else { return nil }
+        guard EC_POINT_oct2point(group, point, bytes, bytes.count, nil) == 1 else {
+            EC_POINT_free(point)
+            return nil
+        }
+        return point
+    }
+
+    private static func bytes(_ point: OpaquePointer, _ group: OpaquePointer) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: publicKeyLength)
+        let count = EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, nil)
+        return count == publicKeyLength ? bytes : nil
+    }
+}

@@ -1,0 +1,67 @@
+import Audit
+import CCrypto
+import Domain
+
+/// The keys of a browser's subscription.
+struct WebPushKeys: Sendable, Hashable {
+    /// The browser's public key, a point of the curve P-256.
+    let p256dh: [UInt8]
+    /// A secret that the browser shares with the server.
+    let auth: [UInt8]
+
+    /// Nil unless they have the right lengths and the point is on the curve.
+    init?(p256dh: [UInt8], auth: [UInt8]) {
+        guard auth.count == 16, P256.isPublicKey(p256dh) else { return nil }
+        (self.p256dh, self.auth) = (p256dh, auth)
+    }
+}
+
+/// Encrypts messages for a browser (RFC 8291) as one record of the content coding `aes128gcm` (RFC 8188).
+enum WebPushEncryption {
+    /// The longest body that every push service takes.
+    static let longestBody = 4_096
+    /// Salt, record size, and the sender's public key with its length.
+    private static let headLength = 16 + 4 + 1 + P256.publicKeyLength
+    private static let tagLength = 16
+    /// With the octet that ends it, a text of so many bytes fills the longest body.
+    static let longestText = longestBody - headLength - tagLength - 1
+
+    /// The encrypted body, with a new key and salt.
+    /// - Parameter padding: the length is rounded up to a multiple of that, so that it tells little of the text.
+    /// - Returns: nil for a text that is too long, or if libcrypto fails.
+    static func body(
+        _ text: [UInt8], for keys: WebPushKeys, padding: Int, _ random: any Randomness
+    ) -> [UInt8]? {
+        guard text.count <= longestText else { return nil }
+        let length = min((text.count + padding - 1) / padding * padding, longestText)
+        let padded = text + [2] + [UInt8](repeating: 0, count: length - text.count)
+        return body(padded, for: keys, privateKey: random.bytes(32), salt: random.bytes(16))
+    }
+
+    /// - Parameter record: the text, the octet 2, and zeros.
+    static func body(_ record: [UInt8], for keys: WebPushKeys, privateKey: [UInt8], salt: [UInt8]) -> [UInt8]? {
+        guard let (publicKey, secret) = P256.agreement(of: privateKey, with: keys.p256dh) else { return nil }
+        // RFC 8291, section 3.4: each value is the first block of HKDF's expansion.
+        let shared = hmacSHA256(secret, key: keys.auth)
+        let material = hmacSHA256(Array("WebPush: info\0".utf8) + keys.p256dh + publicKey + [1], key: shared)
+        let pseudorandom = hmacSHA256(material, key: salt)
+        let key = hmacSHA256(Array("Content-Encoding: aes128gcm\0\u{1}".utf8), key: pseudorandom).prefix(16)
+        let nonce = hmacSHA256(Array("Content-Encoding: nonce\0\u{1}".utf8), key: pseudorandom).prefix(12)
+        guard let sealed = sealed(record, key: Array(key), nonce: Array(nonce)) else { return nil }
+        return salt + [0, 0, 16, 0, UInt8(publicKey.count)] + publicKey + sealed
+    }
+
+    /// AES-128 in Galois/Counter mode, with the tag at the end.
+    private static func sealed(_ text: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
+        guard let context = EVP_CIPHER_CTX_new() else { return nil }
+        defer { EVP_CIPHER_CTX_free(context) }
+        var (output, count, rest) = ([UInt8](repeating: 0, count: text.count), Int32(0), Int32(0))
+        var tag = [UInt8](repeating: 0, count: tagLength)
+        guard EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nil, key, nonce) == 1,
+            EVP_EncryptUpdate(context, &output, &count, text, Int32(text.count)) == 1, Int(count) == text.count,
+            EVP_EncryptFinal_ex(context, &tag, &rest) == 1, rest == 0,
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagLength), &tag) == 1
+        else { return nil }
+        return output + tag
+    }
+}

@@ -1,0 +1,115 @@
+import Contract
+import Domain
+import HTTPClient
+import JSON
+import Reactor
+
+/// Sends push messages to browsers, by the push service that each subscription names (RFC 8030), with a token of this
+/// server's key (VAPID, RFC 8292).
+///
+/// The endpoints are what people's clients have registered: their hosts may be slow or hostile. Requests go to the public
+/// internet only, take five seconds at most, and wait for a turn, so that one person's do not hold up others'.
+final class WebPushProvider: MessageProvider {
+    let addressesPeople = false
+    let concurrency = 64
+    /// Too many wait for a turn. The person's other browsers would wait as well.
+    static let busy = SendingOutcome.retry(reason: "too many messages to browsers wait")
+    /// The length of a text is rounded up to a multiple of that.
+    private static let padding = 1_024
+    private static let tokenLifetime = Timestamp.Span.hours(12)
+
+    private let options: DeliveryOptions.WebPush
+    private let client: HTTPClient
+    private let turns: Lane<UserID>
+    private let clock: any WallClock
+    private let random: any Randomness
+    private let staleAfter: Timestamp.Span
+
+    init(
+        _ options: DeliveryOptions.WebPush, _ client: HTTPClient, _ poller: Poller, _ clock: any WallClock,
+        _ random: any Randomness, staleAfter: Timestamp.Span
+    ) {
+        (self.options, self.client, self.clock, self.random) = (options, client, clock, random)
+        self.staleAfter = staleAfter
+        turns = Lane(poller, limit: 32, limitPerKey: 2)
+    }
+
+    func addresses(_ platform: DevicePlatform) -> Bool { platform == .web }
+
+    func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome {
+        guard let device, let keys = device.keys, let audience = WebPushEndpoint(device.token)?.origin else {
+            return .deviceGone
+        }
+        guard let token = token(for: audience) else { return .retry(reason: "the token could not be signed") }
+        guard let body = WebPushEncryption.body(payload(message), for: keys, padding: Self.padding, random) else {
+            return .rejected(reason: "the message could not be encrypted")
+        }
+        var limits = HTTPClientRequest.Limits.ofProvider
+        limits.whole = options.timeout
+        let request = HTTPClientRequest(
+            "POST", device.token,
+            headers: [
+                ("Authorization", "vapid t=\(token), k=\(options.publicKey)"),
+                ("Content-Type", "application/octet-stream"), ("Content-Encoding", "aes128gcm"),
+                ("TTL", String(staleAfter.microseconds / 1_000_000)), ("Urgency", "high"),
+                // A message that comes twice, and a reminder, replace the first one while it waits.
+                ("Topic", message.collapseID.description.replacing("-", with: "")),
+            ], body: body, limits: limits)
+        do {
+            return outcome(try await turns.run(message.recipientID) { try await client.send(request) })
+        } catch let error as HTTPClientError {
+            let isForGood = error == .ownNetwork || error == .malformedRequest
+            return isForGood ? .rejected(reason: error.description) : SendingOutcome(error)
+        } catch {
+            return Self.busy
+        }
+    }
+
+    private func outcome(_ response: HTTPClientResponse) -> SendingOutcome {
+        switch response.status {
+        case 404, 410: .deviceGone
+        default: WebhookProvider.outcome(response)
+        }
+    }
+
+    /// What the service worker reads.
+    private func payload(_ message: DeliveryMessage) -> [UInt8] {
+        JSONWriter.document { json in
+            json.object { json in
+                json.field("title", message.title)
+                json.field("body", message.text)
+                json.field("event", message.event)
+                json.field("nag_id", message.nagID)
+                json.field("target_user_id", message.recipientID)
+                json.field("tag", message.collapseID)
+                if message.isRepeat { json.field("repeat", true) }
+            }
+        }
+    }
+
+    private func token(for audience: String) -> String? {
+        let claims = JSONWriter.document { json in
+            json.object { json in
+                json.field("aud", audience)
+                json.field("exp", Int((clock.now() + Self.tokenLifetime).seconds))
+                json.field("sub", options.contact)
+            }
+        }
+        return options.key.token(#"{"typ":"JWT","alg":"ES256"}"#, String(decoding: claims, as: UTF8.self))
+    }
+}
+
+/// The address of a subscription at a push service: `https` only.
+struct WebPushEndpoint {
+    /// Scheme, host and port, in lower case.
+    let origin: String
+
+    init?(_ text: String) {
+        guard text.hasPrefix("https://"), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+            !text.contains(where: { "#@\\".contains($0) })
+        else { return nil }
+        let authority = text.dropFirst("https://".utf8.count).prefix { !"/?".contains($0) }.lowercased()
+        guard !authority.isEmpty, !authority.hasPrefix(":") else { return nil }
+        origin = "https://\(authority.hasSuffix(":443") ? String(authority.dropLast(4)) : authority)"
+    }
+}
