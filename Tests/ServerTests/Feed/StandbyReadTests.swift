@@ -12,7 +12,8 @@ struct StandbyReadTests {
     private static func scene(_ server: TestServer) async throws -> Household {
         let home = try await server.family(consents: [.aiMediation, .gamificationParticipation])
         let now = server.clock.now()
-        for (number, recipient) in [home.child, home.participant, home.secondGuardian].enumerated() {
+        for number in 0..<7 {
+            let recipient = [home.child, home.participant, home.secondGuardian][number % 3]
             let nag = NagID(high: 7, low: UInt64(number + 1))
             try await server.commit(
                 [
