@@ -24,7 +24,7 @@ public enum NagStatus: String, Sendable, CaseIterable {
 public enum DoneDefinition: String, Sendable, CaseIterable {
     case acknowledgeOnly = "ack_only"
     case binaryCheck = "binary_check"
-    /// Completion requires a note.
+    /// Clients ask for a note. Completion without one is accepted.
     case binaryWithNote = "binary_with_note"
 }
 
