@@ -50,7 +50,7 @@ public struct LocalModels {
                 lacksTask = true
                 continue
             }
-            if isOfSystem, await writer.provider.isAvailable() != .available { continue }
+            if isOfSystem, await writer.provider.availability() != .available { continue }
             found.append(writer)
         }
         guard choices.mode == .auto, let wanted = choices.localModel.flatMap(ProviderName.init),

@@ -17,7 +17,7 @@ public final class FoundationModelsProvider: ModelProvider {
     public init(now: @escaping () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
     #if canImport(FoundationModels)
-    public func isAvailable() async -> Availability {
+    public func availability() async -> Availability {
         guard #available(macOS 26, iOS 26, *) else { return .unavailable(.unsupported) }
         switch SystemLanguageModel.default.availability {
         case .available: return .available
@@ -26,7 +26,7 @@ public final class FoundationModelsProvider: ModelProvider {
     }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
-        if case .unavailable(let reason) = await isAvailable() { throw .unavailable(reason) }
+        if case .unavailable(let reason) = await availability() { throw .unavailable(reason) }
         // A schema of this framework is made at compile time; an answer that needs one comes from elsewhere.
         guard request.schema == nil, #available(macOS 26, iOS 26, *) else { throw .unavailable(.unsupported) }
         let started = now()
@@ -47,7 +47,7 @@ public final class FoundationModelsProvider: ModelProvider {
             text: text, provider: name, model: "system", latency: now() - started, tokenCount: nil)
     }
     #else
-    public func isAvailable() async -> Availability { .unavailable(.unsupported) }
+    public func availability() async -> Availability { .unavailable(.unsupported) }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
         throw .unavailable(.unsupported)

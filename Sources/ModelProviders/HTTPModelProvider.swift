@@ -67,7 +67,7 @@ public final class HTTPModelProvider: ModelProvider {
         guard wire.body(request, model: model, health.habits(of: model)).count <= ModelLimits.requestBytes else {
             throw .tooLong
         }
-        let availability = await isAvailable()
+        let availability = await availability()
         guard !Task.isCancelled else { throw .cancelled }
         if case .unavailable(let reason) = availability { throw .unavailable(reason) }
         var response = try await ask(request, since: started)
@@ -89,7 +89,7 @@ public final class HTTPModelProvider: ModelProvider {
 
     /// Asks for the list of models, at most every ten seconds: the configured one must be in it, because runtimes answer
     /// requests for models that they do not have. A service without a list is asked all the same.
-    public func isAvailable() async -> Availability {
+    public func availability() async -> Availability {
         let asked = now()
         guard health.secondsLimited(at: asked) == nil else { return .unavailable(.limited) }
         guard !health.isPaused(at: asked) else { return .unavailable(.paused) }

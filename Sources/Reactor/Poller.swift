@@ -22,7 +22,7 @@ public final class Poller {
     private var slices: [CheckedContinuation<Void, Never>] = []
     /// Whether the loop has stopped turning.
     private var hasEnded = false
-    private var run = UninterruptedRun(from: .now())
+    private var run = YieldBudget(from: .now())
     /// Lets another thread have the processor; tests count the calls.
     private let yield: () -> Void
     private var events = [CLinuxEvent](repeating: CLinuxEvent(), count: eventsPerTurn)

@@ -150,7 +150,7 @@ import SQL
     }
 
     /// Overwrites what is deleted from now on with zeros.
-    public func overwriteDeleted() throws(SQLiteError) { try run(script: "PRAGMA secure_delete = ON") }
+    public func enableSecureDelete() throws(SQLiteError) { try run(script: "PRAGMA secure_delete = ON") }
 
     /// Writes the file anew, so that it has nothing of what was deleted, and empties the write-ahead log. Not within a
     /// transaction.

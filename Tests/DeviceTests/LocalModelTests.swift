@@ -29,7 +29,7 @@ private final class ScriptedModel: ModelProvider {
             text: try answer(request), provider: name, model: "small", latency: .milliseconds(3), tokenCount: 42)
     }
 
-    func isAvailable() async -> Availability { availability }
+    func availability() async -> Availability { availability }
 }
 
 @Suite("A model on the device", .timeLimit(.minutes(5)))

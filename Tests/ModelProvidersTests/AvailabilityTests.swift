@@ -15,17 +15,17 @@ struct AvailabilityTests {
             let harness = ModelHarness(server: server)
             try await ModelHarness.onLoop { poller in
                 let provider = try harness.gateway(poller, "good")
-                for _ in 0..<3 { #expect(await provider.isAvailable() == .available) }
+                for _ in 0..<3 { #expect(await provider.availability() == .available) }
                 #expect(await outcome(provider) == "Start with one small step.")
                 harness.clock.advance(.milliseconds(9_999))
-                #expect(await provider.isAvailable() == .available)
+                #expect(await provider.availability() == .available)
             }
             #expect(try await harness.counts() == [1, 1])
             try await ModelHarness.onLoop { poller in
                 let provider = try harness.gateway(poller, "good")
-                _ = await provider.isAvailable()
+                _ = await provider.availability()
                 harness.clock.advance(.seconds(10))
-                _ = await provider.isAvailable()
+                _ = await provider.availability()
             }
             #expect(try await harness.counts() == [1, 3])
         }
@@ -55,9 +55,9 @@ struct AvailabilityTests {
                 for _ in 0..<3 { #expect(await outcome(provider) == "\(fault)") }
                 for _ in 0..<3 { #expect(await outcome(provider) == "\(ModelFault.unavailable(.paused))") }
                 harness.clock.advance(.milliseconds(29_999))
-                #expect(await provider.isAvailable() == .unavailable(.paused))
+                #expect(await provider.availability() == .unavailable(.paused))
                 harness.clock.advance(.milliseconds(1))
-                #expect(await provider.isAvailable() == .available)
+                #expect(await provider.availability() == .available)
             }
             #expect(try await harness.counts() == [3, 2])
         }
@@ -72,7 +72,7 @@ struct AvailabilityTests {
             try await ModelHarness.onLoop { poller in
                 let provider = try harness.gateway(poller, word)
                 for _ in 0..<5 { _ = await outcome(provider) }
-                #expect(await provider.isAvailable() == .available)
+                #expect(await provider.availability() == .available)
             }
             #expect(try await harness.counts() == [5, 1])
         }

@@ -92,9 +92,9 @@ struct HabitTests {
                 #expect(await outcome(provider) == "\(ModelFault.limited(seconds: seconds))")
                 harness.clock.advance(.milliseconds(1_500))
                 #expect(await outcome(provider) == "\(ModelFault.limited(seconds: seconds - 1))", "rounded up")
-                #expect(await provider.isAvailable() == .unavailable(.limited))
+                #expect(await provider.availability() == .unavailable(.limited))
                 harness.clock.advance(.milliseconds(seconds * 1_000 - 1_501))
-                #expect(await provider.isAvailable() == .unavailable(.limited))
+                #expect(await provider.availability() == .unavailable(.limited))
                 harness.clock.advance(.milliseconds(1))
                 #expect(await outcome(provider) == "\(ModelFault.limited(seconds: seconds))")
             }

@@ -175,7 +175,7 @@ struct ProviderTests {
             for word in ["slow", "list-slow"] {
                 let result = try await ModelHarness.onLoop { poller in
                     let provider = try harness.gateway(poller, word)
-                    if word == "slow" { _ = await provider.isAvailable() }
+                    if word == "slow" { _ = await provider.availability() }
                     provider.limits = ModelLimits(
                         connecting: .seconds(300), whole: .milliseconds(300), list: .milliseconds(300))
                     return await outcome(provider)
@@ -189,7 +189,7 @@ struct ProviderTests {
                 let task = Task.immediate { await outcome(provider.value) }
                 task.cancel()
                 let result = await task.value
-                return (result, await provider.value.isAvailable())
+                return (result, await provider.value.availability())
             }
             #expect(cancelled.0 == "cancelled")
             #expect(cancelled.1 == .available, "the caller that went away says nothing of the provider")
@@ -200,7 +200,7 @@ struct ProviderTests {
     func foundationModels() async {
         #if !canImport(FoundationModels)
         let provider = FoundationModelsProvider()
-        #expect(await provider.isAvailable() == .unavailable(.unsupported))
+        #expect(await provider.availability() == .unavailable(.unsupported))
         #expect(await outcome(provider) == "\(ModelFault.unavailable(.unsupported))")
         #expect(provider.name == .foundationModels && provider.reach == .device)
         #endif

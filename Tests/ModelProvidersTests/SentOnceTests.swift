@@ -49,7 +49,7 @@ struct SentOnceTests {
             let provider = HTTPModelProvider.openAICompatible(
                 .localModel, .device, .localLite, at: .loopback(LoopbackClient(poller), url), model: "m")
             provider.limits = .generous
-            #expect(await provider.isAvailable() == .available)
+            #expect(await provider.availability() == .available)
             return await outcome(provider)
         }
         #expect(result == "unreadable")

@@ -183,7 +183,7 @@ struct LaneTests {
                         group.addTask {
                             let person = UserID(high: 1, low: UInt64(number / 3))
                             let (database, lane) = bound.value
-                            let reads = CostlyReads(database: database, lane: lane, person: person)
+                            let reads = ThrottledQueries(database: database, lane: lane, person: person)
                             _ = try await reads.query(
                                 "SELECT pg_advisory_lock_shared(711), pg_advisory_unlock_shared(711)")
                         }

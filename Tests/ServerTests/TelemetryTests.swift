@@ -266,8 +266,8 @@ struct TelemetryTests {
 
 @Suite("Who else gets something")
 struct OutsidePartyTests {
-    private static func policy(_ change: (inout OutsideParties) -> Void = { _ in }) -> LegalDocument {
-        var parties = OutsideParties()
+    private static func policy(_ change: (inout ThirdPartyRecipients) -> Void = { _ in }) -> LegalDocument {
+        var parties = ThirdPartyRecipients()
         change(&parties)
         return LegalTexts.privacyPolicy(parties)
     }
@@ -301,15 +301,15 @@ struct OutsidePartyTests {
         var configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 1)
         let secret = [UInt8](repeating: 1, count: 32)
         configuration.deliveries.sms = .webhook(try #require(DeliveryOptions.Webhook(url: url, secret: secret)))
-        #expect(OutsideParties(configuration).sms == name && OutsideParties(configuration).push == nil)
+        #expect(ThirdPartyRecipients(configuration).sms == name && ThirdPartyRecipients(configuration).push == nil)
         for passesTokens in [false, true] {
             configuration.deliveries.push = configuration.deliveries.sms
             configuration.deliveries.passesTokens = passesTokens
-            let text = LegalTexts.privacyPolicy(OutsideParties(configuration)).content
+            let text = LegalTexts.privacyPolicy(ThirdPartyRecipients(configuration)).content
             #expect(text.contains("It learns the device's address") == passesTokens)
         }
         configuration.runsDeliveries = false
-        #expect(OutsideParties(configuration).sms == nil)
+        #expect(ThirdPartyRecipients(configuration).sms == nil)
     }
 }
 

@@ -123,7 +123,7 @@ public struct EntryLine {
                 unsafe UInt32(littleEndian: source.loadUnaligned(fromByteOffset: right, as: UInt32.self))
             )
         }
-        return Self.bytes(eightDigits: UInt64(digits.1) << 32 | UInt64(digits.0))?.byteSwapped
+        return Self.decodeHex8(UInt64(digits.1) << 32 | UInt64(digits.0))?.byteSwapped
     }
 
     private mutating func digest() -> [UInt8]? {
@@ -141,7 +141,7 @@ public struct EntryLine {
             unsafe [UInt8](unsafeUninitializedCapacity: (length + 1) / 2) { buffer, initialized in
                 while 2 * count + 8 <= length {
                     let digits = unsafe source.loadUnaligned(fromByteOffset: start + 2 * count, as: UInt64.self)
-                    guard let four = Self.bytes(eightDigits: UInt64(littleEndian: digits)) else { break }
+                    guard let four = Self.decodeHex8(UInt64(littleEndian: digits)) else { break }
                     unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
                         of: four.littleEndian, toByteOffset: count, as: UInt32.self)
                     count += 4
@@ -163,7 +163,7 @@ public struct EntryLine {
     }
 
     /// Four bytes from eight digits at once, the first in the lowest byte of a word; nil unless all are digits.
-    private static func bytes(eightDigits text: UInt64) -> UInt32? {
+    private static func decodeHex8(_ text: UInt64) -> UInt32? {
         let each: UInt64 = 0x0101_0101_0101_0101
         // Letters have a bit that digits do not; a letter's low bits count from 1 and mean 10 and more.
         let letters = (text >> 6) & each

@@ -55,8 +55,8 @@ public final class LocalGateway: ModelProvider, Sendable {
         return try (outcome ?? .failure(.cancelled)).get()
     }
 
-    public func isAvailable() async -> Availability {
-        await onLoop { provider async -> Availability in await provider.isAvailable() } ?? .unavailable(.failed)
+    public func availability() async -> Availability {
+        await onLoop { provider async -> Availability in await provider.availability() } ?? .unavailable(.failed)
     }
 
     private func onLoop<Value: Sendable>(

@@ -45,7 +45,7 @@ public final class Outbox {
     public init(path: String, seal: TextSeal) throws {
         self.seal = seal
         database = try SQLiteDatabase(path: path, durability: .powerCut)
-        try database.overwriteDeleted()
+        try database.enableSecureDelete()
         try database.migrate(Self.migrations)
         try sealPlainItems()
     }

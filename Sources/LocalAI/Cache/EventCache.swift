@@ -44,7 +44,7 @@ public final class EventCache {
     ) throws -> SQLiteDatabase {
         let database = try SQLiteDatabase(path: path)
         if isChecked, !database.passesQuickCheck() { throw SQLiteError.corrupt }
-        try database.overwriteDeleted()
+        try database.enableSecureDelete()
         try database.migrate(CacheSchema.migrations)
         try check(database, seal, path, isRebuilt)
         return database

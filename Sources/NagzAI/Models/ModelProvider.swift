@@ -8,7 +8,7 @@ public protocol ModelProvider: AnyObject {
     func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult
 
     /// Whether a request has a chance now. The answer may be a few seconds old.
-    func isAvailable() async -> Availability
+    func availability() async -> Availability
 }
 
 /// One prompt, made by `PromptBook`.

@@ -2,7 +2,7 @@
 enum Routes {
     static func register(
         in routes: RouteTable, services: Services, telemetry: Telemetry, counts: ProductCounts,
-        realtime: RealtimeRoute, parties: OutsideParties, home: String?
+        realtime: RealtimeRoute, parties: ThirdPartyRecipients, home: String?
     ) {
         VersionRoutes.register(in: routes)
         Sessions(services).register(in: routes)

@@ -116,7 +116,7 @@ struct ServerParts: Sendable {
         Routes.register(
             in: routes, services: services, telemetry: telemetry, counts: counts,
             realtime: RealtimeRoute(services, sockets, limiter, log),
-            parties: OutsideParties(configuration), home: configuration.home)
+            parties: ThirdPartyRecipients(configuration), home: configuration.home)
         return Application(
             router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
             proxies: configuration.proxies, requestIDField: HeaderFields.requestID,

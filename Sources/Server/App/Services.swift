@@ -39,7 +39,7 @@ package final class Services {
     /// The public key that browsers subscribe with; nil where they get no messages.
     let webPushKey: String?
     /// Reads that cost much: one at a time for each person, two on this loop.
-    let costlyReadLane: Lane<UserID>
+    let throttledQueries: Lane<UserID>
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
@@ -62,7 +62,7 @@ package final class Services {
         self.models = models ?? ModelGateways(ModelOptions(), database.poller)
         self.heuristics = heuristics
         access = Access()
-        costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
+        throttledQueries = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
         self.answerMemory = answerMemory ?? Limits().answerBudget
         self.exports = exports ?? ExportLimiter(Limits())
         sealing = Sealing(auditKeyring, random: random)

@@ -35,7 +35,7 @@ public struct ProviderCheck: Sendable {
         guard let server = gateways.server, let model = models.gateway?.model else {
             return .notConfigured("model gateway", "the rules answer alone")
         }
-        switch await server.isAvailable() {
+        switch await server.availability() {
         case .available: return .ok("model gateway", "it answers, and lists \(model)")
         case .unavailable(.unknownModel):
             return .warning(

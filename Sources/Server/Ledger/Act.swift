@@ -45,7 +45,7 @@ struct Act {
     var statements: [SQL] = []
 
     /// The person whose key seals the details.
-    var personToldOf: Pseudonym { sealedFor ?? subject ?? actor }
+    var dataSubject: Pseudonym { sealedFor ?? subject ?? actor }
 }
 
 /// What a feature decides to do about a request. Indirect, because every waiting write keeps one in its frame.
@@ -60,9 +60,9 @@ indirect enum Decision<Answer> {
     case answer(Answer)
 
     /// The person whose key seals the entry; nil where nothing is written.
-    var personToldOf: Pseudonym? {
+    var dataSubject: Pseudonym? {
         switch self {
-        case .perform(let act, _), .refuse(let act, _): act.personToldOf
+        case .perform(let act, _), .refuse(let act, _): act.dataSubject
         case .refuseAgain, .answer: nil
         }
     }

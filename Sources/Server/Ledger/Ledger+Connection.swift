@@ -39,7 +39,7 @@ extension Ledger {
                     return LoopBound(value: (decision, seal))
                 }
                 let (decision, seal) = held.value
-                if decision.personToldOf != nil { committed(seal, in: id) }
+                if decision.dataSubject != nil { committed(seal, in: id) }
                 return try decision.outcome()
             }
         }

@@ -46,13 +46,13 @@ extension Ledger {
             try await holdRow(of: family, context.now, transaction)
             var series = SeriesSeals(sealing)
             let decision = try await decide(transaction) { act in
-                let seal = try await series.seal(for: act.personToldOf, transaction)
+                let seal = try await series.seal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(statement(act, in: family, context, seal: seal))
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
             }
             switch decision {
             case .perform(let act, _):
-                let seal = try await series.seal(for: act.personToldOf, transaction)
+                let seal = try await series.seal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(
                     statement(for: decision, in: family, context, idempotency, seal).write)
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }

@@ -104,7 +104,7 @@ final class Ledger {
     ) async throws -> Answer? {
         let queries = database.queries(until: deadline)
         let decision = try await counting(decide(queries), in: family, context.now, queries)
-        guard let person = decision.personToldOf else { return try decision.outcome() }
+        guard let person = decision.dataSubject else { return try decision.outcome() }
         let seal = try await sealing.seal(for: person, queries)
         let (write, canMerge) = statement(for: decision, in: family, context, idempotency, seal)
         let rows = try await commits.run(
@@ -211,7 +211,7 @@ final class Ledger {
             try await holdRow(of: family, context.now, transaction)
             let decision = try await counting(decide(transaction), in: family, context.now, transaction)
             var seal: Sealing.Seal?
-            if let person = decision.personToldOf {
+            if let person = decision.dataSubject {
                 seal = try await sealing.seal(for: person, transaction)
                 let rows = try await transaction.query(
                     statement(for: decision, in: family, context, idempotency, seal).write)
@@ -220,7 +220,7 @@ final class Ledger {
             return LoopBound(value: (decision, seal))
         }
         let (decision, seal) = held.value
-        if decision.personToldOf != nil { committed(seal, in: family) }
+        if decision.dataSubject != nil { committed(seal, in: family) }
         return try decision.outcome()
     }
 
@@ -254,7 +254,7 @@ final class Ledger {
 
     /// The key that seals the act's details.
     func seal(for act: Act, _ queries: any Queries) async throws -> Sealing.Seal? {
-        try await sealing.seal(for: act.personToldOf, queries)
+        try await sealing.seal(for: act.dataSubject, queries)
     }
 
     /// The decision's act as a statement, and whether it may be merged with others. Not inlined, because what it copies

@@ -66,7 +66,7 @@ enum AuditKeysCommand {
             case ["--retire"]: try await retire(url, given)
             default: throw Stop(.usage, "one step at a time: --new, --wrap or --retire")
             }
-        } catch let fault as Rewrapping.StillUsed {
+        } catch let fault as Rewrapping.KeysInUse {
             throw Stop(.configuration, fault.description)
         } catch let fault as Rewrapping.UnknownMaster {
             throw Stop(.configuration, fault.description)

@@ -24,7 +24,7 @@ enum DeviceCommand {
             case "delete-account": try await DeviceSignIn.deleteAccount(context, &arguments)
             case "sync": try await DeviceSync.run(context, &arguments)
             case "nags": try DeviceNags.list(context, &arguments)
-            case "complete", "excuse", "note": try await DeviceActs.run(command, context, &arguments)
+            case "complete", "excuse", "note": try await OfflineActionCommand.run(command, context, &arguments)
             case "ai": try await DeviceAI.run(context, &arguments)
             case "constraint": try DeviceConstraints.run(context, &arguments)
             case "history": try await DeviceHistory.run(context, &arguments)

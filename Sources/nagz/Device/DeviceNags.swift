@@ -50,7 +50,7 @@ extension CachedNag {
 }
 
 /// `nagz device complete`, `excuse` and `note`: done on the device at once, and uploaded when the server is reached.
-enum DeviceActs {
+enum OfflineActionCommand {
     static func run(_ command: String, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let (isOffline, sendsWords) = (arguments.flag("--offline"), arguments.flag("--with-words"))
         let capture = Capture(arguments.flag("--dictated") ? .dictation : .keyboard)

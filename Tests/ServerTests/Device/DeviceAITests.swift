@@ -186,7 +186,7 @@ struct DeviceAITests {
                 tokenCount: nil)
         }
 
-        func isAvailable() async -> Availability { .available }
+        func availability() async -> Availability { .available }
     }
 
     @Test(

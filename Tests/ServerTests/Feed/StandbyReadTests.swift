@@ -154,14 +154,16 @@ struct StandbyReadTests {
     func outage() {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
         var outage = StandbyOutage()
-        func goOn(_ milliseconds: Int) -> Bool { outage.goOn(at: start + .milliseconds(milliseconds)) }
+        func recordFailure(_ milliseconds: Int) -> Bool {
+            outage.recordFailure(at: start + .milliseconds(milliseconds))
+        }
         func end() -> Bool { outage.end() }
         #expect(!end(), "there was none")
-        #expect(!goOn(0) && !goOn(2_999))
+        #expect(!recordFailure(0) && !recordFailure(2_999))
         #expect(!end(), "too short")
-        #expect(!goOn(3_000) && !goOn(5_999) && goOn(6_000) && !goOn(9_000))
+        #expect(!recordFailure(3_000) && !recordFailure(5_999) && recordFailure(6_000) && !recordFailure(9_000))
         #expect(end() && !end())
-        #expect(!goOn(20_000) && goOn(23_000))
+        #expect(!recordFailure(20_000) && recordFailure(23_000))
     }
 
     @Test("the log says that the standby does not answer, why, and that it does again")

@@ -34,7 +34,7 @@ final class StandbyUse: Sendable {
             unavailable.add()
             reason = cause
         }
-        guard outage.withLock({ $0.goOn(at: now) }) else { return }
+        guard outage.withLock({ $0.recordFailure(at: now) }) else { return }
         log.write(.warning, "standby_does_not_answer") { $0.field("reason", reason) }
     }
 }
@@ -46,9 +46,9 @@ struct StandbyOutage {
     private var start: MonotonicTime?
     private var isLogged = false
 
-    /// A read was not answered.
+    /// Records that a read was not answered.
     /// - Returns: whether it is time to log the outage.
-    mutating func goOn(at now: MonotonicTime) -> Bool {
+    mutating func recordFailure(at now: MonotonicTime) -> Bool {
         let start = start ?? now
         self.start = start
         guard !isLogged, start + Self.limit <= now else { return false }
@@ -56,7 +56,7 @@ struct StandbyOutage {
         return true
     }
 
-    /// A read was answered.
+    /// Records that a read was answered.
     /// - Returns: whether the outage was logged.
     mutating func end() -> Bool {
         defer { (start, isLogged) = (nil, false) }

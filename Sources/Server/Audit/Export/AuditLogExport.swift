@@ -16,10 +16,10 @@ struct AuditLogExport {
     private let queries: any Queries
     private let sealing: Sealing
     private let reader: LogReader
-    private let slice: LoopSlice
+    private let slice: CooperativeYield
 
     init(_ queries: any Queries, _ sealing: Sealing, on poller: Poller) {
-        slice = LoopSlice(poller: poller)
+        slice = CooperativeYield(poller: poller)
         self.queries = queries
         self.sealing = sealing
         reader = LogReader(queries)

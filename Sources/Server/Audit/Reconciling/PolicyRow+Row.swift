@@ -35,7 +35,7 @@ extension PolicyProposalRow {
         guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
         let constraints = try PolicyRow.object(try row["proposed_constraints"])
         // What no owner can propose is no proposal of theirs.
-        let values = (try? PolicyTerms(owners: [], constraints: constraints))?.told ?? [:]
+        let values = (try? PolicyTerms(owners: [], constraints: constraints))?.auditValues ?? [:]
         self.init(
             id: id.description, owners: Set(PolicyRow.people(try row["proposed_owners"])), values: values,
             approvers: Set(PolicyRow.people(try row["approvers"])))

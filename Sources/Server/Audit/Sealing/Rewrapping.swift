@@ -17,7 +17,7 @@ public enum Rewrapping {
     }
 
     /// A retired master key that still wraps keys, because a server goes on using it.
-    public struct StillUsed: Error, CustomStringConvertible {
+    public struct KeysInUse: Error, CustomStringConvertible {
         let master: [UInt8]
         public var description: String {
             "a server still wraps keys with master \(hexadecimal(master)): restart all of them, then retire it"
@@ -43,7 +43,7 @@ public enum Rewrapping {
 
     /// Wraps the rest, and forbids the use of the other master keys: a server that was not restarted is refused. After
     /// it they may be removed from the file.
-    /// - Throws: `StillUsed` when one of them was used in the meantime; nothing is lost then.
+    /// - Throws: `KeysInUse` when one of them was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.onDatabase(databaseURL) { database in
             _ = try await wrap(keys, database, usualBatch)
@@ -52,7 +52,7 @@ public enum Rewrapping {
                     try await database.transaction { try await $0.run(script: RewrapStatements.retire(master.id)) }
                 } catch let error as PostgresError {
                     guard error.sqlState == "23514" else { throw error }
-                    throw StillUsed(master: master.id)
+                    throw KeysInUse(master: master.id)
                 }
             }
         }

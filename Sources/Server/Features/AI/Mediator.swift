@@ -18,7 +18,7 @@ import TimeZones
 /// confirmations hold under concurrency.
 package final class Mediator {
     let services: Services
-    private let obeyed = ObeyedConstraints()
+    private let obeyed = EffectiveConstraints()
     /// Nil where no question is ever sent to a model.
     let models: ModelCalls?
     let turns: SessionTurns

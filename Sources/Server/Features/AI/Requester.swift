@@ -57,7 +57,7 @@ struct AISettings {
     /// The person's family; nil without one.
     let home: FamilyID?
     /// Nil without a family.
-    let constraints: ObeyedConstraints.Version?
+    let constraints: EffectiveConstraints.Version?
 
     init(_ row: Row) throws(PostgresError) {
         let (mode, level): (String?, String?) = (try row["ai_mode"], try row["ai_privacy_level"])
@@ -70,6 +70,6 @@ struct AISettings {
         let home: FamilyID? = try row["home_id"]
         let seq: Int64? = try row["authority_seq"]
         self.home = home
-        constraints = if let home, let seq { ObeyedConstraints.Version(family: home, seq: seq) } else { nil }
+        constraints = if let home, let seq { EffectiveConstraints.Version(family: home, seq: seq) } else { nil }
     }
 }

@@ -36,7 +36,7 @@ package final class Attachments {
 
     /// Runs an act that uses uploads. One that another nag has taken, or that was deleted, at the same moment is refused
     /// like one that was before.
-    func refusingTaken<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+    func mappingAttachmentConflict<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()
         } catch let error as PostgresError

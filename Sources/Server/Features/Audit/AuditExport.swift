@@ -92,7 +92,7 @@ final class AuditExport {
     private func source(for caller: Caller) -> AuditLogExport {
         AuditLogExport(services.costlyReads(of: caller), services.sealing, on: services.database.poller)
     }
-    private var slice: LoopSlice { LoopSlice(poller: services.database.poller) }
+    private var slice: CooperativeYield { CooperativeYield(poller: services.database.poller) }
     private var origin: String { services.auditKeyring?.origin ?? "nagz" }
 }
 

@@ -83,7 +83,7 @@ struct Attempts {
     }
 
     /// Runs `body`, and takes the attempt back where it throws: then the secret was not checked, or was right.
-    static func takingBackOnFailure<Value>(
+    static func refundingOnFailure<Value>(
         _ limits: [Limit], at now: Timestamp, _ queries: any Queries, _ body: () async throws -> Value
     ) async throws -> Value {
         do {

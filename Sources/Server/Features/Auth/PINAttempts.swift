@@ -43,7 +43,7 @@ struct PINAttempts {
     }
 
     /// Runs `body`, and takes the attempt back where it throws: then the PIN was not checked, or was right.
-    func takingBackOnFailure<Value>(
+    func refundingOnFailure<Value>(
         _ queries: any Queries, _ body: () async throws -> Value
     ) async throws -> Value {
         do {

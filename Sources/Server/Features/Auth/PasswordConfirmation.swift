@@ -23,7 +23,7 @@ extension Services {
         let (own, shared) = Attempts.limits(email, from: remote, isKnown: isKnown)
         try await Attempts.count([own] + shared, at: now, database)
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
-        let isRight = try await Attempts.takingBackOnFailure([own] + shared, at: now, database) {
+        let isRight = try await Attempts.refundingOnFailure([own] + shared, at: now, database) {
             try await hashing.verify(password.wireText, against: hash, .credentials, for: caller.userID)
         }
         guard isRight else {
@@ -35,7 +35,7 @@ extension Services {
                     APIError(.validationFailed, "This is not your password.", field: "password"))
             }
         }
-        return try await Attempts.takingBackOnFailure([own] + shared, at: now, database) {
+        return try await Attempts.refundingOnFailure([own] + shared, at: now, database) {
             try await body(AttemptStatements.succeed(own, shared))
         }
     }

@@ -26,7 +26,7 @@ extension Sessions {
         let (password, lane) = (
             call.body.password.wireText, shared.isEmpty ? PasswordHashing.Lane.knownSignIn : .signIn
         )
-        let match = try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
+        let match = try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
             try await services.hashing.match(of: password, with: hash, lane, for: remote)
         }
         let person = try row.map(Person.init)
@@ -34,7 +34,7 @@ extension Sessions {
             return try await refuse(
                 call.context, person, method: "password", Self.wrongPassword)
         }
-        return try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
+        return try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
             var statements = [AttemptStatements.succeed(own, shared)]
             if match == .asTyped {
                 let new = try await services.hashing.hash(password, lane, for: remote)
@@ -74,9 +74,9 @@ extension Sessions {
         let tries = person.map { PINAttempts.of($0.id) } ?? .ofNobody(username, code: code)
         try await Attempts.count([address], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
-        let (isRight, lockout) = try await Attempts.takingBackOnFailure([address], at: now, services.database) {
+        let (isRight, lockout) = try await Attempts.refundingOnFailure([address], at: now, services.database) {
             let lockout = try await tries.count(at: now, services.database)
-            let isRight = try await tries.takingBackOnFailure(services.database) {
+            let isRight = try await tries.refundingOnFailure(services.database) {
                 try await services.hashing.verify(
                     call.body.pin.wireText, against: hash, .childSignIn, for: call.context.remote)
             }
@@ -86,8 +86,8 @@ extension Sessions {
             return try await refuse(
                 call.context, person, method: "child_code", lockedUntil: lockout, Self.wrongChildSignIn)
         }
-        return try await Attempts.takingBackOnFailure([address], at: now, services.database) {
-            try await tries.takingBackOnFailure(services.database) {
+        return try await Attempts.refundingOnFailure([address], at: now, services.database) {
+            try await tries.refundingOnFailure(services.database) {
                 try await begin(
                     call.context, opening(for: person, isChild: true, call.context), for: person, method: "child_code",
                     refusal: Self.wrongChildSignIn,

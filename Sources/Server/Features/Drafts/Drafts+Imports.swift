@@ -43,7 +43,7 @@ extension Drafts {
         if ids.isEmpty { return [] }
         let rows = try await queries.query(
             DraftStatements.drafts(ids, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
-        return try rows.map { try StoredDraft($0).seen(at: services.clock.now()) }
+        return try rows.map { try StoredDraft($0).response(at: services.clock.now()) }
     }
 
     private static let missingImport = "There is no such import."
@@ -158,7 +158,7 @@ private struct ImportedDrafts {
     func response(at now: Timestamp) -> ImportResponse {
         ImportResponse(
             importID: id, familyID: first.familyID, authorID: first.authorID, source: first.source,
-            createdAt: first.createdAt, drafts: drafts.map { $0.seen(at: now) })
+            createdAt: first.createdAt, drafts: drafts.map { $0.response(at: now) })
     }
 }
 

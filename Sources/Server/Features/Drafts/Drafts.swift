@@ -46,12 +46,12 @@ final class Drafts {
         let member = try await services.access.member(caller, of: query.familyID, services.database)
         let rows = try await services.database.query(
             DraftStatements.page(query, for: member.userID, seesAll: Self.seesAll(member), at: call.now))
-        return try Page(rows, answering: query.page) { try StoredDraft(ifAny: $0)?.seen(at: call.now) }
+        return try Page(rows, answering: query.page) { try StoredDraft(ifAny: $0)?.response(at: call.now) }
     }
 
     func get(_ caller: Caller, _ call: Call<DraftPath, NoBody>) async throws -> DraftResponse {
         let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
-        return try await draft(call.parameters.draftID, for: member, services.database).seen(at: call.now)
+        return try await draft(call.parameters.draftID, for: member, services.database).response(at: call.now)
     }
 
     /// - Throws: 404 for a draft that the member does not see.

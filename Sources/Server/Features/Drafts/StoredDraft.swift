@@ -62,11 +62,11 @@ struct StoredDraft {
         return value
     }
 
-    /// As it is at a moment: its time may be over.
-    func seen(at now: Timestamp) -> DraftResponse {
-        var seen = response
-        seen.progress.state = seen.progress.state(at: now)
-        return seen
+    /// Returns the draft as it is at a moment: its time may be over.
+    func response(at now: Timestamp) -> DraftResponse {
+        var draft = response
+        draft.progress.state = draft.progress.state(at: now)
+        return draft
     }
 }
 

@@ -113,7 +113,7 @@ extension Families {
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: nil,
             displayName: body.displayName, status: .active, createdAt: now)
-        return try await namingChild {
+        return try await mappingUsernameConflict {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
                 guard isPrepared, member.denial(of: .createMember) == nil else {

@@ -15,7 +15,7 @@ extension Families {
         let hash =
             setter.role == .guardian
             ? try await services.hashing.hash(body.pin.wireText, .credentials, for: caller.userID) : nil
-        return try await namingChild {
+        return try await mappingUsernameConflict {
             try await services.ledger.write(caller, in: path.familyID) { queries in
                 let member = try await services.access.member(caller, of: path.familyID, queries)
                 guard let hash, member.denial(of: .setChildCredentials) == nil else {
@@ -81,7 +81,7 @@ extension Families {
         }
         let tries = PINAttempts.of(path.userID)
         let lockout = try await tries.count(at: now, services.database)
-        let (isRight, hash) = try await tries.takingBackOnFailure(services.database) {
+        let (isRight, hash) = try await tries.refundingOnFailure(services.database) {
             let isRight = try await services.hashing.verify(
                 body.currentPin.wireText, against: current, .credentials, for: caller.userID)
             let hash =
@@ -121,7 +121,7 @@ extension Families {
     }
 
     /// Carries out a write that fails when another child has the user name.
-    func namingChild<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
+    func mappingUsernameConflict<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
         } catch let error as PostgresError where error.violates(.childUsername) {

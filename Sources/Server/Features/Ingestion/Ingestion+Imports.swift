@@ -164,7 +164,7 @@ private struct ExaminedImport {
     ///   - draft: the draft that it became.
     ///   - fault: why the step cannot be taken.
     mutating func add(
-        _ item: ImportItem, at index: Int, of order: NagImport, _ kept: KeptResult?, _ draft: DraftResponse?,
+        _ item: ImportItem, at index: Int, of order: NagImport, _ kept: StoredInputResult?, _ draft: DraftResponse?,
         _ step: ImportStep?, fault: ImportFault?
     ) {
         var result = ImportItemResult(itemID: item.itemID, outcome: kept == nil ? .new : .changed)

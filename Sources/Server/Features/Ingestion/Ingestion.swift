@@ -159,9 +159,9 @@ final class Ingestion {
 
     func results(
         _ ids: [InputID], of user: UserID, in family: FamilyID, _ queries: any Queries
-    ) async throws -> [InputID: KeptResult] {
+    ) async throws -> [InputID: StoredInputResult] {
         let rows = try await queries.query(IngestionStatements.results(ids, of: user, in: family))
-        let kept = try rows.map { row throws(PostgresError) in try KeptResult(row) }
+        let kept = try rows.map { row throws(PostgresError) in try StoredInputResult(row) }
         return Dictionary(kept.map { ($0.id, $0) }) { first, _ in first }
     }
 }

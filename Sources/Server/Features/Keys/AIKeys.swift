@@ -98,7 +98,7 @@ final class AIKeys {
             throw APIError(.conflict, "The server cannot open this key any more. Set it again.")
         }
         let availability = try await calls.run(caller.userID) {
-            await services.models.provider(key).isAvailable()
+            await services.models.provider(key).availability()
         }
         _ = try await services.database.query(AIKeyStatements.use(stored, at: call.now))
         return AIKeyCheck(availability)

@@ -39,7 +39,7 @@ struct ProviderList {
     private func gateway(isUsed: Bool) async -> ModelProviderItem {
         var reason: UnavailabilityReason? = .notConfigured
         if let gateway = services.models.server {
-            if case .unavailable(let why) = await gateway.isAvailable() { reason = why } else { reason = nil }
+            if case .unavailable(let why) = await gateway.availability() { reason = why } else { reason = nil }
         }
         let health = services.models.server == nil ? nil : services.models.shared.gateway
         return item(

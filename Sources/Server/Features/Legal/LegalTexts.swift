@@ -4,7 +4,7 @@ import Contract
 /// Terms and privacy policy in plain words. A change of the words needs a new version.
 enum LegalTexts {
     /// Its version ends with a digest of what is said of others, which depends on the server's configuration.
-    static func privacyPolicy(_ parties: OutsideParties) -> LegalDocument {
+    static func privacyPolicy(_ parties: ThirdPartyRecipients) -> LegalDocument {
         let others = others(parties)
         let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))
         return LegalDocument(
@@ -13,7 +13,7 @@ enum LegalTexts {
     }
 
     /// Who else gets something, one paragraph each.
-    private static func others(_ parties: OutsideParties) -> String {
+    private static func others(_ parties: ThirdPartyRecipients) -> String {
         var paragraphs: [String] = []
         if let push = parties.push {
             paragraphs.append(

@@ -23,7 +23,7 @@ extension Nags {
                 .validationFailed, "Give a family or a connection, not both.", field: "connection_id")
         }
         try Self.requireDueTime(order, caller.now)
-        return try await attachments.refusingTaken {
+        return try await attachments.mappingAttachmentConflict {
             if let connection = order.connectionID { return try await create(order, over: connection, by: caller) }
             return try await create(order, in: try await family(of: order, by: caller), by: caller)
         }
@@ -58,7 +58,7 @@ extension Nags {
     func create(
         _ order: NagCreate, in family: FamilyID, by caller: Caller, as input: Provenance
     ) async throws {
-        let _: NagResponse = try await attachments.refusingTaken {
+        let _: NagResponse = try await attachments.mappingAttachmentConflict {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
                 return try await creation(of: order, by: member, as: input, caller, queries)

@@ -89,13 +89,13 @@ extension Policies {
     private func details(
         of terms: PolicyTerms, _ policy: CurrentPolicy, _ pseudonyms: [UserID: Pseudonym]
     ) -> AuditBody {
-        func told(_ terms: PolicyTerms) -> [String: String] {
-            var told = terms.told
-            told["owners"] = terms.owners.compactMap { pseudonyms[$0]?.description }.joined(separator: ",")
-            return told
+        func values(_ terms: PolicyTerms) -> [String: String] {
+            var values = terms.auditValues
+            values["owners"] = terms.owners.compactMap { pseudonyms[$0]?.description }.joined(separator: ",")
+            return values
         }
-        var details = AuditBody(told(terms))
-        for (name, value) in told(policy.terms) where details[name] != value { details["old_\(name)"] = value }
+        var details = AuditBody(values(terms))
+        for (name, value) in values(policy.terms) where details[name] != value { details["old_\(name)"] = value }
         return details
     }
 }

@@ -40,8 +40,8 @@ struct PolicyTerms: Hashable {
     /// because nobody can tell.
     func widens(_ other: PolicyTerms) -> Bool { limits.widens(other.limits) || others != other.others }
 
-    /// The limits as the audit log tells them.
-    var told: [String: String] { PolicyRow.values(of: limits, others: digestOfOthers) }
+    /// The limits in the form recorded in the audit log.
+    var auditValues: [String: String] { PolicyRow.values(of: limits, others: digestOfOthers) }
 
     /// SHA-256 of the other names and values, in the order of the names; empty without any.
     var digestOfOthers: String {

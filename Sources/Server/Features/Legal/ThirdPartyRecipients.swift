@@ -1,7 +1,7 @@
 import HTTPClient
 
 /// Who else gets something of what people write, as this server is configured. The privacy policy names each of them.
-struct OutsideParties: Sendable {
+struct ThirdPartyRecipients: Sendable {
     /// Who forwards push messages; nil if none are sent.
     var push: String?
     /// Whether it learns the addresses of devices.
@@ -16,7 +16,7 @@ struct OutsideParties: Sendable {
     var hasModel = false
 }
 
-extension OutsideParties {
+extension ThirdPartyRecipients {
     init(_ configuration: Configuration) {
         if configuration.runsDeliveries {
             push = Self.name(configuration.deliveries.push)

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 
 /// The stored result of an input, and what the input was.
-struct KeptResult {
+struct StoredInputResult {
     let id: InputID
     /// Nil for an imported item.
     private let result: InputResult?

@@ -4,7 +4,7 @@ import SQL
 
 /// Queues costly reads (verifying, exporting or counting the audit log) statement by statement: one at a time for each
 /// person and two on a loop, so that they never hold all sessions, and the loop serves others in between.
-struct CostlyReads: Queries {
+struct ThrottledQueries: Queries {
     let database: Database
     let lane: Lane<UserID>
     let person: UserID
@@ -17,7 +17,7 @@ struct CostlyReads: Queries {
 }
 
 extension Services {
-    func costlyReads(of caller: Caller) -> CostlyReads {
-        CostlyReads(database: database, lane: costlyReadLane, person: caller.userID)
+    func costlyReads(of caller: Caller) -> ThrottledQueries {
+        ThrottledQueries(database: database, lane: throttledQueries, person: caller.userID)
     }
 }

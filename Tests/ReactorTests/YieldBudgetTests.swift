@@ -4,21 +4,21 @@ import Testing
 @testable import Reactor
 
 @Suite("A busy loop yields its processor")
-struct UninterruptedRunTests {
+struct YieldBudgetTests {
     private static func moment(microseconds: UInt64) -> MonotonicTime {
         MonotonicTime(nanoseconds: 1_000_000_000 + microseconds * 1_000)
     }
 
     @Test("a run is over after 250 µs, and the next one begins")
     func limit() {
-        var run = UninterruptedRun(from: Self.moment(microseconds: 0))
+        var run = YieldBudget(from: Self.moment(microseconds: 0))
         let isOver = [249, 250, 251, 499, 500].map { run.isOver(at: Self.moment(microseconds: $0)) }
         #expect(isOver == [false, true, false, false, true])
     }
 
     @Test("a wait for events begins a new run, a call that finds events does not")
     func wait() {
-        var run = UninterruptedRun(from: Self.moment(microseconds: 0))
+        var run = YieldBudget(from: Self.moment(microseconds: 0))
         run.asked(at: Self.moment(microseconds: 100), answeredAt: Self.moment(microseconds: 149))
         #expect(run.isOver(at: Self.moment(microseconds: 250)) == true)
         run.asked(at: Self.moment(microseconds: 400), answeredAt: Self.moment(microseconds: 450))

@@ -5,7 +5,7 @@ import Postgres
 
 /// The constraints that people obey, ready to evaluate. Those of one loop are kept until the family's rights change: one
 /// set for all members without constraints of their own, and one for each of the others.
-final class ObeyedConstraints {
+final class EffectiveConstraints {
     /// The state of the constraints that a question has read with its facts.
     struct Version {
         let family: FamilyID

@@ -5,7 +5,7 @@ import Testing
 @testable import Server
 
 @Suite("Long work on a loop")
-struct LoopSliceTests {
+struct CooperativeYieldTests {
     private final class Turns {
         var count = 0
         var isDone = false
@@ -22,12 +22,12 @@ struct LoopSliceTests {
                 }
                 poller.atEndOfTurn(next)
                 let work = Work()
-                let slice = LoopSlice(poller: poller)
+                let slice = CooperativeYield(poller: poller)
                 await slice.poller.nextSlice()
                 let tasks = (0..<workers).map { _ in
                     poller.spawnCancellable {
                         await poller.nextSlice()
-                        for index in 0..<(10 * LoopSlice.lines) {
+                        for index in 0..<(10 * CooperativeYield.lines) {
                             await slice.endOfLine(index)
                             work.perTurn[turns.count, default: 0] += 1
                         }
@@ -37,7 +37,7 @@ struct LoopSliceTests {
                 turns.isDone = true
                 return work.perTurn.values.sorted()
             }
-            #expect(perTurn == [Int](repeating: LoopSlice.lines, count: 10 * workers))
+            #expect(perTurn == [Int](repeating: CooperativeYield.lines, count: 10 * workers))
         }
     }
 

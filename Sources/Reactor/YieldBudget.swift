@@ -3,7 +3,7 @@
 /// A loop that always finds work never waits, and the kernel takes its processor only at a tick, after 4 ms and more. What
 /// needs the same processor stands still meanwhile: other loops, clients on the machine, PostgreSQL. So a busy loop yields
 /// by itself; where nobody else needs the processor, that costs a system call.
-struct UninterruptedRun {
+struct YieldBudget {
     /// In nanoseconds.
     private static let limit = 250_000
     /// In nanoseconds. A call for events that takes longer has waited.
