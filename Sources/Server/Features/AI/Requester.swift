@@ -30,7 +30,7 @@ struct Requester {
         guard try row["is_enabled"] else {
             throw APIError(
                 .authorizationDenied,
-                "You have switched the AI on the server off in your preferences.",
+                "The AI on the server is off in your preferences. Switch it on there.",
                 reason: ErrorReason.switchedOff)
         }
     }

@@ -94,7 +94,7 @@ package final class Gamification {
         let record = try await record(of: caller.userID, in: family)
         guard record.isEnabled else {
             throw APIError(
-                .authorizationDenied, "You have switched points off in your preferences.",
+                .authorizationDenied, "Points are off in your preferences. Switch them on there.",
                 reason: ErrorReason.switchedOff)
         }
         return record
