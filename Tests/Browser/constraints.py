@@ -53,7 +53,7 @@ def make(walk, name, word):
     b.wait(f"location.hash === '#/constraints?edit=new' && {AT}.name === 'name'", "the form")
     b.key("Enter")
     b.wait(f"{AT}.name === 'value' && {AT}.getAttribute('aria-invalid') === 'true'", "a condition without a value")
-    assert b.js(PROBLEM) == "Value must not be empty.", b.js(PROBLEM)
+    assert b.js(PROBLEM) == "The value must not be empty.", b.js(PROBLEM)
     b.type(f"{word}||passport")
     ask = "(text) => { const field = document.querySelector('[name=content]'); field.value = text; field.dispatchEvent(new Event('input', {bubbles: true})) }"
     b.js(f"({ask})('a question')")
@@ -83,7 +83,7 @@ def make(walk, name, word):
     tab_to(walk, button("Create"))
     b.key("Enter")
     b.wait(f"{AT}.name === 'name' && {AT}.getAttribute('aria-invalid') === 'true'", "a constraint without a name")
-    assert b.js(PROBLEM) == "Name must not be empty.", b.js(PROBLEM)
+    assert b.js(PROBLEM) == "The name must not be empty.", b.js(PROBLEM)
     b.type(name)
     assert len(stored(walk)) == count, "what was refused is stored"
     # Before it is saved: what it would do.

@@ -134,7 +134,7 @@ def moderation(walk):
     b.tolerated = ["status of 4"]
     b.click(".changeform .primary")
     b.wait("document.activeElement.name === 'note' && document.activeElement.getAttribute('aria-invalid') === 'true'", "a refusal at its field")
-    assert "Note" in b.js("document.getElementById(document.activeElement.getAttribute('aria-describedby').split(' ').at(-1)).textContent")
+    assert "The note must have at most" in b.js("document.getElementById(document.activeElement.getAttribute('aria-describedby').split(' ').at(-1)).textContent")
     b.key("Escape")
     b.wait(closed)
     b.key("Enter")

@@ -20,7 +20,7 @@ export const choose = (name, options, chosen, titleOf = word) => h("select", {na
 export function field(name, label, control, hint) {
     const id = `field${last += 1}`;
     control.id = id;
-    return labelled(name, id, label, control, [h("label", {for: id}, label), control], hint, {
+    return described(name, id, control, [h("label", {for: id}, label), control], hint, {
         read: () => control.value, write(value) {
             if (!control.options || [...control.options].some((one) => one.value === value)) control.value = value;
         },
@@ -32,21 +32,19 @@ export function checkboxes(name, label, options, hint) {
     const id = `field${last += 1}`;
     const boxes = options.map((one) => h("input", {type: "checkbox", name, value: one.value}));
     const group = h("div", {role: "group", "aria-labelledby": id}, boxes.map((box, index) => h("label", {class: "inline"}, box, h("bdi", {class: "name"}, options[index].title))));
-    return labelled(name, id, label, group, [h("span", {id, class: "label"}, label), group], hint, {
+    return described(name, id, group, [h("span", {id, class: "label"}, label), group], hint, {
         read: () => boxes.filter((box) => box.checked).map((box) => box.value),
         write: (values) => { for (const box of boxes) box.checked = values.includes(box.value); },
     });
 }
 
-function labelled(name, id, label, control, content, hint, access) {
+function described(name, id, control, content, hint, access) {
     const problem = h("small", {class: "problemtext", id: `${id}problem`, role: "alert", hidden: true});
     control.setAttribute("aria-describedby", hint ? `${id}hint ${id}problem` : `${id}problem`);
-    /** Shows what is wrong with the value, nothing for an empty text. The field has its label there, not its name in the API. */
+    /** Shows what is wrong with the value, nothing for an empty text. */
     function tell(text) {
-        const [first] = text.split(" ");
-        const isName = first && (first === name || first.endsWith(`.${name}`) || name.endsWith(`.${first}`));
         control.setAttribute("aria-invalid", String(Boolean(text)));
-        problem.textContent = isName ? label + text.slice(first.length) : text;
+        problem.textContent = text;
         problem.hidden = !text;
     }
     return {
