@@ -215,7 +215,7 @@ def constraint_files(walk):
     b.wait(f"!{problem}.hidden && {problem}.textContent === 'This file is not JSON. Choose one that was exported here.'")
     wrong = dict(first, name="Too soon", priority=0)
     choose_file(walk, dict(found, constraints=[first, wrong]))
-    b.wait(f"{problem}.textContent.startsWith('Refused because of Too soon: Priority')", "which one, and why")
+    b.wait(f"{problem}.textContent.startsWith('Refused because of Too soon: The priority')", "which one, and why")
     assert b.js("document.querySelector('dialog.help .primary').disabled") and len(stored(walk)) == 1
     hostile = dict(first, name=HOSTILE[:80], priority=2)
     choose_file(walk, dict(found, constraints=[hostile, dict(first, name="Mine", scope="own", priority=5)]))

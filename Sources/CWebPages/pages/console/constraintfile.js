@@ -58,7 +58,7 @@ export function importConstraints(family, nameOf, done) {
     }
     function refuse(error) {
         const name = found?.constraints?.[/^constraints\[(\d+)\]/.exec(error.field)?.[1]]?.name;
-        problem.replaceChildren(...typeof name === "string" ? ["Refused because of ", h("bdi", {}, name), ": "] : [], error.message.replace(/^constraints\[\d+\]\.(\w+)/, (_, part) => word(part)));
+        problem.replaceChildren(...typeof name === "string" ? ["Refused because of ", h("bdi", {}, name), ": "] : [], error.message);
         problem.hidden = false;
     }
     async function doIt() {
