@@ -85,7 +85,7 @@ struct UploadAttachmentTests {
         Refused(
             name: "an SVG", status: 422,
             content: form.form(Array("<svg xmlns=\"http://www.w3.org/2000/svg\"><script/></svg>".utf8))),
-        Refused(name: "half a picture", status: 422, content: form.form(Array(form.jpeg().dropLast(2)))),
+        Refused(name: "the beginning of a picture", status: 422, content: form.form(Array(form.jpeg().prefix(20)))),
         Refused(
             name: "10 MB and a byte", status: 413, content: form.form(Array(repeating: 0xFF, count: (10 << 20) + 1))),
         Refused(name: "11 MB", status: 413, content: form.form(Array(repeating: 0xFF, count: 11 << 20))),
