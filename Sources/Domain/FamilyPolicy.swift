@@ -84,7 +84,7 @@ public struct PolicyViolation: Error, Hashable, Sendable {
     }
 
     public let field: Field
-    /// For the user: `daily_cap must be between 1 and 8.`
+    /// For the user: `The daily nag cap must be between 1 and 8.`
     public let message: String
 }
 
@@ -94,9 +94,10 @@ extension Optional where Wrapped: Comparable {
     ) throws(PolicyViolation) -> Wrapped? {
         guard let value = self else { return nil }
         guard range.contains(value) else {
+            let words = field.rawValue.replacing("_", with: " ")
             throw PolicyViolation(
                 field: field,
-                message: "\(field.rawValue) must be between \(range.lowerBound) and \(range.upperBound).")
+                message: "The \(words) must be between \(range.lowerBound) and \(range.upperBound).")
         }
         return value
     }

@@ -143,7 +143,7 @@ import Testing
         do {
             _ = try FamilyPolicy(dailyCap: 9)
         } catch {
-            #expect(error.message == "daily_nag_cap must be between 1 and 8.")
+            #expect(error.message == "The daily nag cap must be between 1 and 8.")
         }
     }
 

@@ -244,7 +244,7 @@ struct TelemetryTests {
             let reply = try await server.call("GET", "/api/v1/audit/events", headers: origin)
             let exposed =
                 "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location, x-trace-id, "
-                + "ignored-parameters"
+                + "ignored-parameters, idempotent-replay"
             #expect(reply.header("access-control-expose-headers") == exposed)
             let preflight = try await server.call(
                 "OPTIONS", "/api/v1/audit/events",

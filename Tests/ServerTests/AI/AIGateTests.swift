@@ -45,7 +45,7 @@ struct AIGateTests {
                 for person in asking {
                     let reply = try await request.send(scene, as: person)
                     #expect(reply.status == 403 && reply.errorCode == "AUTHZ_DENIED", "\(person.name)")
-                    #expect(reply.text.contains("ai_mediation"), "\(person.name)")
+                    #expect(reply.text.contains("the consent to AI mediation"), "\(person.name)")
                 }
             }
             // What an adult gives for themself serves themself alone.
@@ -69,7 +69,7 @@ struct AIGateTests {
             try await server.expectOnly {
                 let reply = try await request.send(scene, as: scene.home.guardian)
                 #expect(reply.status == 403 && reply.errorCode == "AUTHZ_DENIED")
-                #expect(reply.text.contains("ai_server_enabled"))
+                #expect(reply.text.contains("off in your preferences"))
             }
             #expect(try await request.send(scene, as: scene.home.secondGuardian).status < 300)
             let child = try await request.send(scene, as: scene.home.child)

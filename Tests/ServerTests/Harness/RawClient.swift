@@ -23,9 +23,9 @@ struct Reply: Sendable {
     /// The `details.reason` of an error envelope.
     var errorReason: String? { json?["error"]?["details"]?["reason"]?.stringValue }
 
-    /// The first name with an underscore in a message for people; nil for one without, and for a list of values.
+    /// The first name with an underscore in a message for people; nil for one without, and where names are what it is about.
     func wireName(in message: String) -> String? {
-        if message.contains("one of") { return nil }
+        if ["one of", "is called", "Did you mean"].contains(where: { message.contains($0) }) { return nil }
         return message.firstMatch(of: /\b[a-z0-9]+(?:_[a-z0-9]+)+\b/).map { String($0.output) }
     }
 }

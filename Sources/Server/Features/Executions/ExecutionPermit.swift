@@ -60,7 +60,7 @@ struct ExecutionPermit {
         // Where the mode alone asks for a model, what it lacks is told first.
         let isKnownTask = taskType == .heuristic || isModelTask && question.operation.modelTask != nil
         guard isKnownTask || options.taskType == nil else {
-            throw refusal(.taskUnavailable, "This operation has no answer of the task type \(taskType.rawValue).")
+            throw refusal(.taskUnavailable, "This operation has no answer of that type of task.")
         }
         // Nothing is on the device, as far as the server is concerned.
         let key = models.key(for: options.model)
