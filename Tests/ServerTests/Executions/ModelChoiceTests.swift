@@ -130,7 +130,7 @@ struct ModelChoiceTests {
             #expect(try await scene.questions().count == 2)
             _ = try await server.call(API.deleteAIKey, AIKeyPath(provider: .custom), as: guardian)
             let removed = try #require(try await tone())
-            #expect(removed.provider == "heuristic" && removed.warnings.first?.contains("ai_model_cloud") == true)
+            #expect(removed.provider == "heuristic" && removed.warnings.first?.contains("no key any more") == true)
             #expect(try await scene.questions().count == 2, "another model is never asked in its place")
         }
     }
