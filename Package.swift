@@ -15,6 +15,12 @@ let common: [SwiftSetting] = [
 /// Targets that touch C or raw memory also mark each such place with `unsafe`.
 let checkedMemory: [SwiftSetting] = common + [.strictMemorySafety()]
 
+/// What every test of the server uses.
+let serverTesting: [Target.Dependency] = [
+    "Server", "HTTP", "HTTPClient", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "Domain",
+    "JSON", "TestHTTPServer",
+]
+
 // MARK: Package
 
 let package = Package(
@@ -162,13 +168,42 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", dependencies: ["Audit"], swiftSettings: common),
+        // The server with a real database: one kit, and a target for each group of features.
+        .target(
+            name: "ServerTestKit",
+            dependencies: serverTesting + [
+                "ModelProviders", "LoopbackClient", "TimeZones", "OpenAPICheck", "SeededNumbers", "SocketPairs",
+            ],
+            path: "Tests/Support/ServerTestKit", swiftSettings: common),
+        .testTarget(
+            name: "PeopleTests", dependencies: serverTesting + ["ServerTestKit", "TimeZones"], swiftSettings: common),
+        .testTarget(
+            name: "NagTests", dependencies: serverTesting + ["ServerTestKit", "OpenAPICheck", "TimeZones"],
+            swiftSettings: common),
+        .testTarget(
+            name: "MediationTests",
+            dependencies: serverTesting + [
+                "ServerTestKit", "Device", "LocalAI", "SQLite", "ModelProviders", "LoopbackClient", "ChildProcesses",
+                "FamilyHistories", "SeededNumbers", "TimeZones",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "AuditLogTests",
+            dependencies: serverTesting + ["ServerTestKit", "Seeds", "ChildProcesses", "SeededNumbers", "TimeZones"],
+            swiftSettings: common),
         .testTarget(
             name: "ServerTests",
-            dependencies: [
-                "Server", "Seeds", "Device", "LocalAI", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor",
-                "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
-                "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses", "ModelProviders", "LoopbackClient",
-                "SocketPairs", "WebSocketProtocol",
+            dependencies: serverTesting + [
+                "ServerTestKit", "ModelProviders", "LoopbackClient", "WebSocketProtocol", "ChildProcesses",
+                "OpenAPICheck",
+            ],
+            swiftSettings: common),
+        // What holds for every operation: it reads the rows of the role matrix that stand beside each feature's tests.
+        .testTarget(
+            name: "EverywhereTests",
+            dependencies: serverTesting + [
+                "ServerTestKit", "PeopleTests", "NagTests", "MediationTests", "AuditLogTests", "ServerTests",
+                "OpenAPICheck", "ChildProcesses",
             ],
             swiftSettings: common),
     ]
@@ -176,7 +211,10 @@ let package = Package(
 
 // Under the thread sanitizer (deploy/test): the tests below the server, and of the targets only what they need.
 if Context.environment["NAGZ_UNIT_TESTS_ONLY"] != nil {
-    let product: Set = ["Server", "Seeds", "nagz", "ServerTests", "ArchitectureTests"]
+    let product: Set = [
+        "Server", "Seeds", "nagz", "ServerTestKit", "PeopleTests", "NagTests", "MediationTests", "AuditLogTests",
+        "ServerTests", "EverywhereTests", "ArchitectureTests",
+    ]
     package.products = []
     package.targets.removeAll { product.contains($0.name) }
 }

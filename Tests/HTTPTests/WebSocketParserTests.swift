@@ -1,5 +1,4 @@
 import Testing
-
 import WebSocketProtocol
 
 /// Builds frames as a client sends them.

@@ -2,6 +2,8 @@ import ChildProcesses
 import Foundation
 import Testing
 
+@testable import ServerTestKit
+
 /// The configuration's four sources, as the real program reads them.
 @Suite("nagz config")
 struct ConfigurationTests {
@@ -17,7 +19,7 @@ struct ConfigurationTests {
 
     /// Runs `body` with a file that has these lines.
     private static func withFile(_ lines: String, _ body: (String) throws -> Void) async throws {
-        try await TestDevice.withFolder { folder in
+        try await withTemporaryFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let path = folder + "/nagz.conf"
             try lines.write(toFile: path, atomically: true, encoding: .utf8)

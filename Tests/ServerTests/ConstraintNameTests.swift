@@ -4,6 +4,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Constraints that features know by name")
 struct ConstraintNameTests {

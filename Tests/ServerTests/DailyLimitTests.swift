@@ -5,6 +5,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 /// An act that is limited to so many a person and day.
 private struct LimitedAct: Sendable, CustomTestStringConvertible {
@@ -100,7 +101,7 @@ struct DailyLimitTests {
             let family = try await server.family()
             try await server.setPasswords()
             let policy = try await server.policyID(family.id)
-            @Sendable func send(_ number: Int, as person: Person, on instance: TestServer) async throws -> Reply {
+            @Sendable func send(_ number: Int, as person: TestPerson, on instance: TestServer) async throws -> Reply {
                 let request = act.request(family, number)
                 let path = request.path.split(separator: "POLICY", omittingEmptySubsequences: false)
                     .joined(separator: policy.description)

@@ -3,6 +3,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 /// Citus and partitions by family ask for it: rows are unique within a family, or anywhere by a random key.
 @Suite("Tables of a family can be distributed by family_id")

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("What is read for an answer does not grow with the history before it")
 struct GrowthTests {
@@ -49,7 +50,7 @@ struct GrowthTests {
         let (now, nag) = (server.clock.now(), NagID(high: 0xa1, low: 1))
         let context = CallContext.ofTest(at: now, server.random)
         let tokens = VerifiedTokens(server.tokens)
-        func caller(_ person: Person) throws -> Caller {
+        func caller(_ person: TestPerson) throws -> Caller {
             let claims = Tokens.Claims(user: person.id, session: person.session)
             return try tokens.caller(server.tokens.accessToken(claims, at: now), context)
         }

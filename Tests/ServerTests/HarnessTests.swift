@@ -5,6 +5,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("The harness itself")
 struct HarnessTests {

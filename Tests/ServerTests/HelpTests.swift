@@ -2,6 +2,8 @@ import ChildProcesses
 import Foundation
 import Testing
 
+@testable import ServerTestKit
+
 @Suite("The command line's help")
 struct HelpTests {
     @Test(

@@ -4,6 +4,7 @@ import JSON
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Names of writes")
 struct IdempotencyKeyTests {

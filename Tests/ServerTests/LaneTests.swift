@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Lanes that keep one family or person from holding the others up")
 struct LaneTests {

@@ -7,6 +7,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("The ledger")
 struct LedgerTests {

@@ -6,6 +6,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Plans, which sessions keep even if they were made over empty tables")
 struct PlanTests {

@@ -1,6 +1,8 @@
 import Server
 import Testing
 
+@testable import ServerTestKit
+
 @Suite("Randomness")
 struct RandomnessTests {
     @Test("bytes taken ahead are handed out once, to whoever asks")

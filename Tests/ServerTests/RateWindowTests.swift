@@ -4,6 +4,7 @@ import HTTP
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Rate limits under a flood of addresses")
 struct RateWindowTests {

@@ -5,10 +5,11 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Refusals that repeat")
 struct RefusalCountTests {
-    private static func read(_ server: TestServer, _ family: Household, as person: Person) async throws -> Int {
+    private static func read(_ server: TestServer, _ family: Household, as person: TestPerson) async throws -> Int {
         try await server.call("GET", "/api/v1/reports/family/weekly?family_id=\(family.id)", as: person).status
     }
 
@@ -30,7 +31,7 @@ struct RefusalCountTests {
     func together() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let statuses = try await ServerTests.together(30) { _ in
+            let statuses = try await ServerTestKit.together(30) { _ in
                 try await Self.read(server, family, as: family.child)
             }
             #expect(statuses.allSatisfy { $0 == 403 })

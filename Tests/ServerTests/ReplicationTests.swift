@@ -6,6 +6,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("The database's standbys and its clock")
 struct ReplicationTests {

@@ -5,6 +5,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Reports: the response time")
 struct ResponseTimeTests {
@@ -20,7 +21,7 @@ struct ResponseTimeTests {
             #expect(try await times() == ["answered": 0, "median_seconds": .null, "by_member": []])
             for (person, minutes) in [
                 (family.child, 10), (family.child, 20), (family.child, 60), (family.participant, 40),
-            ] as [(Person, Int64)] {
+            ] as [(TestPerson, Int64)] {
                 let nag = try await server.nag(from: family.guardian, to: person)
                 let now = server.clock.now()
                 try await server.sql("DELETE FROM deliveries WHERE nag_id = \(nag.id)")
@@ -37,7 +38,7 @@ struct ResponseTimeTests {
             let unsent = try await server.nag(from: family.guardian, to: family.child)
             _ = try await server.complete(unsent.id, as: family.child)
             _ = try await server.nag(from: family.guardian, to: family.child)
-            let expected: [(Person, Int64, Int64)] = [(family.child, 3, 20 * 60), (family.participant, 1, 40 * 60)]
+            let expected: [(TestPerson, Int64, Int64)] = [(family.child, 3, 20 * 60), (family.participant, 1, 40 * 60)]
             let members = try #require(try await times()?["by_member"]?.arrayValue)
             #expect(members.count == 2)
             for (person, answered, seconds) in expected {

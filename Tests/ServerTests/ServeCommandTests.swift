@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 /// `nagz serve` as its surroundings meet it: the real program, with a database of its own.
 @Suite("nagz serve")
@@ -52,7 +53,7 @@ struct ServeCommandTests {
         ])
     func worthlessKeys(file: String, key: String, mode: Int, advice: String) async throws {
         let program = try #require(NagzProgram.url)
-        try await TestDevice.withFolder { folder in
+        try await withTemporaryFolder { folder in
             try Self.writeKeys(in: folder)
             let path = folder + "/" + file
             let text = try String(contentsOfFile: path, encoding: .utf8).replacing(Self.key, with: key)
@@ -89,7 +90,7 @@ struct ServeCommandTests {
         ])
     func models(environment: [String: String], advice: String) async throws {
         let program = try #require(NagzProgram.url)
-        try await TestDevice.withFolder { folder in
+        try await withTemporaryFolder { folder in
             try Self.writeKeys(in: folder)
             let own = [
                 "DATABASE_URL": "host=/nowhere", "NAGZ_TOKEN_KEY_FILE": folder + "/token",
@@ -113,7 +114,7 @@ struct ServeCommandTests {
     func refuses(login: TestLogin?, reason: String, checkpointFile: String) async throws {
         let program = try #require(NagzProgram.url)
         try await TestCluster.shared.withDatabase { url in
-            try await TestDevice.withFolder { folder in
+            try await withTemporaryFolder { folder in
                 try Self.writeKeys(in: folder)
                 let process = try ChildProcess(
                     program, ["serve", "--port", "0", "--loops", "1", "--metrics", "off"], in: repository,
@@ -228,7 +229,7 @@ struct ServeCommandTests {
     ) async throws {
         let program = try #require(NagzProgram.url)
         try await TestCluster.shared.withDatabase { url in
-            try await TestDevice.withFolder { folder in
+            try await withTemporaryFolder { folder in
                 try Self.writeKeys(in: folder)
                 func start(_ options: [String]) throws -> ChildProcess {
                     let command = shell + #"exec "$0" serve --port 0 --loops 1 "$@""#

@@ -8,6 +8,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("The log of slow queries")
 struct SlowQueryTests {

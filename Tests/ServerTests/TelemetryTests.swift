@@ -8,6 +8,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("What the server tells of itself")
 struct TelemetryTests {
@@ -106,7 +107,7 @@ struct TelemetryTests {
             _ = try await server.nag(from: home.guardian, to: home.child, in: home.id)
             try await server.call(
                 "POST", "/api/v1/nags/\(nag)/status", as: home.child, body: ["status": "completed"])
-            func figures(_ person: Person? = nil) async throws -> [String: Double] {
+            func figures(_ person: TestPerson? = nil) async throws -> [String: Double] {
                 let metrics = try await server.call(API.getMetrics, as: person).metrics
                 return Dictionary(uniqueKeysWithValues: metrics.map { ($0.key, $0.value) })
             }
@@ -310,13 +311,5 @@ struct OutsidePartyTests {
         }
         configuration.runsDeliveries = false
         #expect(ThirdPartyRecipients(configuration).sms == nil)
-    }
-}
-
-extension TestServer {
-    /// The log's lines, once they are as expected; the log has a thread of its own.
-    func logged(_ isEnough: ([String]) -> Bool) async throws -> [String] {
-        for _ in 0..<200 where !isEnough(log.lines) { try await Task.sleep(for: .milliseconds(10)) }
-        return log.lines
     }
 }

@@ -12,6 +12,7 @@ import TestHTTPServer
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 /// What arrives at receivers that are not ours.
 @Suite("Traces over outgoing calls")

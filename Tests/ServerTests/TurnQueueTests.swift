@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Turns")
 struct TurnQueueTests {

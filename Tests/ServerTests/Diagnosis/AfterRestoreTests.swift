@@ -7,6 +7,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 /// What deploy/README.md tells operators to do after a restore, with the real program: a backup is made between two runs of
 /// a server, and takes its database's place.

@@ -3,6 +3,8 @@ import Foundation
 import JSON
 import Testing
 
+@testable import ServerTestKit
+
 /// A server that a configuration file alone describes, from its start to its end, and what the checking verbs say of it.
 @Suite("A server with a configuration file alone")
 struct ConfiguredServerTests {

@@ -6,6 +6,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 /// The checks whose cases no test machine has: clocks, versions, disks, descriptors, and the log's age.
 @Suite("Checks of a server's surroundings")
@@ -80,7 +81,7 @@ struct DiagnosisTests {
 
     @Test("tells the age of the newest checkpoint, a log that was shortened, and a file that does not fit")
     func log() async throws {
-        try await TestDevice.withFolder { folder in
+        try await withTemporaryFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let file = CheckpointFile(path: folder + "/checkpoint")
             let keys = try #require(TestServer.auditKeyring)

@@ -6,6 +6,7 @@ import TestHTTPServer
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("nagz doctor")
 struct DoctorCommandTests {

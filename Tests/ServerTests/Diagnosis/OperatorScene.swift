@@ -6,6 +6,8 @@ import Postgres
 import SQL
 import Testing
 
+@testable import ServerTestKit
+
 /// A configured server as its operator has it: a migrated database, and a folder with the files of secrets.
 struct OperatorScene: Sendable {
     let folder: String
@@ -16,7 +18,7 @@ struct OperatorScene: Sendable {
 
     static func run(_ body: @Sendable (OperatorScene) async throws -> Void) async throws {
         try await TestCluster.shared.withDatabase { url in
-            try await TestDevice.withFolder { folder in
+            try await withTemporaryFolder { folder in
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 let scene = OperatorScene(folder: folder, url: url)
                 try scene.write("\(key)\n", to: "token")

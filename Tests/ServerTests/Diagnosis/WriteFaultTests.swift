@@ -9,6 +9,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 /// Databases that answer and take no writes: what tells of them.
 @Suite("A database that takes no writes")

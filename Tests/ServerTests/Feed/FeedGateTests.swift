@@ -5,6 +5,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Feed: who may read, and from where")
 struct FeedGateTests {
@@ -41,7 +42,7 @@ struct FeedGateTests {
                         at: server.clock.now())
                 ],
                 in: home.id)
-            let people: [String: Person] = [
+            let people: [String: TestPerson] = [
                 "guardian": home.guardian, "second guardian": home.secondGuardian, "participant": home.participant,
                 "child": home.child, "removed": home.removed, "stranger": home.stranger, "no family": loner,
                 "pending": home.child, "ended session": home.participant, "expired session": home.participant,
@@ -103,7 +104,7 @@ struct FeedGateTests {
     func since() async throws {
         try await TestServer.run { server in
             let (home, since) = try await twoNags(server)
-            func count(_ since: Timestamp?, as person: Person) async throws -> Int {
+            func count(_ since: Timestamp?, as person: TestPerson) async throws -> Int {
                 let answer = try await server.call(
                     API.syncEvents, SyncQuery(familyID: home.id, since: since), as: person)
                 #expect(!answer.mustRefetch && !answer.hasMore)

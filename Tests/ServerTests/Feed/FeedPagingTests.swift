@@ -5,6 +5,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Feed: more than a page")
 struct FeedPagingTests {
@@ -37,7 +38,7 @@ struct FeedPagingTests {
         return home
     }
 
-    private func expectAll(_ held: HeldRows, _ person: Person, in home: Household) {
+    private func expectAll(_ held: HeldRows, _ person: TestPerson, in home: Household) {
         let nags = [home.guardian: 901, home.secondGuardian: 901, home.participant: 900, home.child: 4][person]
         #expect(held.nags.count == nags, "\(person.name)")
         #expect(held.events.count == (person == home.participant ? 0 : 2_400), "\(person.name)")

@@ -5,12 +5,13 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("What a page of the feed reads")
 struct FeedPlanTests {
     /// 40,000 events of nags between the others, 600 of those that a participant received or sent.
     private static func fill(_ server: TestServer, _ family: Household) async throws {
-        func events(_ count: Int, of nag: NagID, by actor: Person, for recipient: Person) -> SQL {
+        func events(_ count: Int, of nag: NagID, by actor: TestPerson, for recipient: TestPerson) -> SQL {
             """
             INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, sync_seq, sync_ts)
             SELECT \(family.id), gen_random_uuid(), \(nag), 'nag_dismissed', \(actor.id), \(recipient.id), at, 1, at

@@ -5,6 +5,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Feed: whose points are seen")
 struct FeedPointsTests {
@@ -12,9 +13,9 @@ struct FeedPointsTests {
     private struct Scene {
         let home: Household
         /// One more participant, besides the family's own.
-        let pia: Person
+        let pia: TestPerson
 
-        var people: [Person] { home.members + [pia] }
+        var people: [TestPerson] { home.members + [pia] }
     }
 
     private func scene(_ server: TestServer, _ count: Int = 1) async throws -> Scene {
@@ -24,7 +25,7 @@ struct FeedPointsTests {
         return scene
     }
 
-    private func score(_ person: Person, _ scene: Scene, _ server: TestServer, _ count: Int = 1) async throws {
+    private func score(_ person: TestPerson, _ scene: Scene, _ server: TestServer, _ count: Int = 1) async throws {
         server.clock.advance(by: .seconds(2))
         try await server.commit(
             FeedRows.points(count, for: person, at: server.clock.now()), in: scene.home.id, stampedRows: count)
@@ -32,12 +33,12 @@ struct FeedPointsTests {
     }
 
     @discardableResult
-    private func agree(_ person: Person, _ scene: Scene, _ server: TestServer) async throws -> ConsentID {
+    private func agree(_ person: TestPerson, _ scene: Scene, _ server: TestServer) async throws -> ConsentID {
         try await server.grant(.gamificationParticipation, in: scene.home.id, as: person).id
     }
 
     /// Whose points somebody sees who asks for everything, by either contract.
-    private func seen(by person: Person, _ scene: Scene, _ server: TestServer) async throws -> Set<UserID> {
+    private func seen(by person: TestPerson, _ scene: Scene, _ server: TestServer) async throws -> Set<UserID> {
         let legacy = try await server.call(API.syncEvents, SyncQuery(familyID: scene.home.id), as: person)
         let exact = try await server.call(
             API.syncEvents, SyncQuery(familyID: scene.home.id, cursor: "start", facts: true), as: person)
@@ -50,7 +51,7 @@ struct FeedPointsTests {
         try await TestServer.run { server in
             let scene = try await scene(server)
             let (home, pat, pia) = (scene.home, scene.home.participant, scene.pia)
-            func expect(_ sights: [(Person, [Person])], _ when: String) async throws {
+            func expect(_ sights: [(TestPerson, [TestPerson])], _ when: String) async throws {
                 for (reader, people) in sights {
                     let seen = try await seen(by: reader, scene, server)
                     #expect(seen == Set(people.map(\.id)), "\(reader.name), \(when)")
@@ -81,7 +82,7 @@ struct FeedPointsTests {
             let (home, pat, pia) = (scene.home, scene.home.participant, scene.pia)
             try await agree(pat, scene, server)
             var (legacy, exact) = (LegacySyncer(pat, home.id), CursorSyncer(pat, home.id))
-            func poll(expecting people: [Person], rows: Int, isAnew: Bool, _ when: String) async throws {
+            func poll(expecting people: [TestPerson], rows: Int, isAnew: Bool, _ when: String) async throws {
                 let refetches = exact.refetches
                 try await legacy.poll(server, isResync: isAnew)
                 try await exact.poll(server)

@@ -6,6 +6,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Feed: what each member sees")
 struct FeedVisibilityTests {
@@ -41,7 +42,8 @@ struct FeedVisibilityTests {
         return scene
     }
 
-    private func everything(_ server: TestServer, _ home: Household, _ person: Person) async throws -> SyncResponse {
+    private func everything(_ server: TestServer, _ home: Household, _ person: TestPerson) async throws -> SyncResponse
+    {
         try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: person)
     }
 

@@ -6,6 +6,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Feed: pages whose entities a standby reads")
 struct StandbyReadTests {
@@ -27,7 +28,7 @@ struct StandbyReadTests {
         return home
     }
 
-    private static func caller(_ server: TestServer, _ person: Person) throws -> Caller {
+    private static func caller(_ server: TestServer, _ person: TestPerson) throws -> Caller {
         try VerifiedTokens(server.tokens).caller(server.token(person), server.context)
     }
 
@@ -38,7 +39,7 @@ struct StandbyReadTests {
             let now = server.clock.now()
             let answer = try await server.page(SyncQuery(familyID: home.id), as: home.guardian)
             #expect(answer.hasMore, "a page is cut off")
-            let starts: [(SyncQuery, Person)] =
+            let starts: [(SyncQuery, TestPerson)] =
                 [home.guardian, home.participant, home.child].flatMap { person in
                     [true, false].map { (SyncQuery(familyID: home.id, facts: $0), person) }
                 } + [

@@ -3,6 +3,7 @@ import Reactor
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Realtime: frames of many events")
 struct FrameQueueTests {

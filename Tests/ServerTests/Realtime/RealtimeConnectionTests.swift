@@ -6,6 +6,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Realtime: connections")
 struct RealtimeConnectionTests {
@@ -56,7 +57,7 @@ struct RealtimeConnectionTests {
             ]
             let participant = try await server.socket(family.participant)
             let nag = try await scene.nag(from: scene.friend, to: family.child)
-            func expect(_ kind: String, _ actor: Person) async throws {
+            func expect(_ kind: String, _ actor: TestPerson) async throws {
                 for (socket, own) in readers {
                     let event = try await socket.event()
                     #expect(Self.kind(event) == kind && event["family_id"]?.stringValue == own.description, "\(event)")

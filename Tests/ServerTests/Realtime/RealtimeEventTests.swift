@@ -8,6 +8,7 @@ import SQL
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Realtime: what sockets are told")
 struct RealtimeEventTests {

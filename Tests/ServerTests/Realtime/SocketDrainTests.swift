@@ -5,6 +5,7 @@ import Reactor
 import Testing
 
 @testable import Server
+@testable import ServerTestKit
 
 @Suite("Realtime: sockets of a server that stops")
 struct SocketDrainTests {

@@ -1,0 +1,48 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import Testing
+
+@testable import Server
+@testable import ServerTestKit
+
+@Suite("Accounts of administrators")
+struct AdministratorAccountTests {
+    @Test("join no family and found none")
+    func noFamily() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let admin = try await server.admin()
+            let joined = try await server.expectOnly(audit: ["member.join.denied"]) {
+                try await refusal {
+                    try await server.call(API.joinFamily, JoinRequest(inviteCode: family.inviteCode), as: admin)
+                }
+            }
+            #expect(joined.status == 403 && joined.reason == "administrator_joins_no_family")
+            let founded = try await server.expectOnly {
+                try await refusal { try await server.call(API.createFamily, FamilyCreate(name: "Mine"), as: admin) }
+            }
+            #expect(founded.status == 403 && founded.reason == "administrator_joins_no_family")
+        }
+    }
+
+    @Test("are listed as deleted once they are, and count as administrators no more")
+    func deleted() async throws {
+        try await TestServer.run { server in
+            let admin = try await server.admin()
+            _ = try await server.call(API.deleteAccount, AccountPath(userID: admin.id), as: admin)
+            let listed = try #require(try await Admins.list(databaseURL: server.database.url).first)
+            #expect(listed.deletedAt != nil && !listed.isCurrent)
+            let current = try await server.database.rows(AuditStatements.administrators) { row -> Bool in
+                try row["is_current"]
+            }
+            #expect(current.allSatisfy { !$0 })
+            await #expect(throws: Admins.Fault.self) {
+                try await Admins.revoke(
+                    databaseURL: server.database.url, keys: try #require(TestServer.auditKeyring),
+                    email: admin.email ?? "ada@example.org", clock: server.clock)
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Postgres
+import Reactor
+import Testing
+
+@testable import Server
+@testable import ServerTestKit
+
+@Suite("Long work on a loop")
+struct CooperativeYieldTests {
+    private final class Turns {
+        var count = 0
+        var isDone = false
+    }
+
+    @Test("the loop turns after every slice of lines, and a turn has one, however many work", arguments: [1, 16])
+    func turns(workers: Int) async throws {
+        try await TestServer.run { server in
+            let perTurn = try await server.database.run { database in
+                let (turns, poller) = (Turns(), database.poller)
+                func next() {
+                    turns.count += 1
+                    if !turns.isDone { poller.atEndOfTurn(next) }
+                }
+                poller.atEndOfTurn(next)
+                let work = Work()
+                let slice = CooperativeYield(poller: poller)
+                await slice.poller.nextSlice()
+                let tasks = (0..<workers).map { _ in
+                    poller.spawnCancellable {
+                        await poller.nextSlice()
+                        for index in 0..<(10 * CooperativeYield.lines) {
+                            await slice.endOfLine(index)
+                            work.perTurn[turns.count, default: 0] += 1
+                        }
+                    }
+                }
+                for task in tasks { await task.value }
+                turns.isDone = true
+                return work.perTurn.values.sorted()
+            }
+            #expect(perTurn == [Int](repeating: CooperativeYield.lines, count: 10 * workers))
+        }
+    }
+
+    private final class Work {
+        var perTurn: [Int: Int] = [:]
+    }
+}

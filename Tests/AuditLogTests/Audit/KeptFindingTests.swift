@@ -1,0 +1,133 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+@testable import ServerTestKit
+
+@Suite("What a verification on request finds is kept until an administrator acknowledges it")
+struct KeptFindingTests {
+    private static func openFindings(_ server: TestServer) async throws -> Int {
+        try await server.rows("SELECT id FROM audit_findings WHERE acknowledged_at IS NULL").count
+    }
+
+    @Test("a finding stays after the log was put right, and ends with a reason, which the audit log has")
+    func verification() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let admin = try await server.admin()
+            try await server.round()
+            let kind = try #require(try await server.audit(family.id).first { $0.n == 2 }).kind
+            try await Forger(server: server).disarm()
+            try await server.sql("UPDATE audit_entry SET kind = 'x' WHERE n = 2 AND family_id = \(family.id)")
+            for _ in 0..<2 {
+                let answer = try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: admin)
+                #expect(answer.verdict == "tampered" && answer.code == "altered_entry")
+            }
+            #expect(try await Self.openFindings(server) == 1)
+            // Somebody puts it back as it was.
+            try await server.sql("UPDATE audit_entry SET kind = \(kind) WHERE n = 2 AND family_id = \(family.id)")
+            let later = try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: admin)
+            #expect(later.verdict != "tampered", "\(later)")
+            #expect(try await Self.openFindings(server) == 1)
+            #expect(try await server.call(API.getAuditStatus, as: family.guardian).findings == 1)
+
+            let page = try await server.call(API.listAuditFindings, AuditFindingsQuery(isOpen: true), as: admin)
+            let finding = try #require(page.items.first)
+            #expect(page.total == 1 && finding.source == "verification" && finding.code == "altered_entry")
+            #expect(finding.familyID == family.id && finding.n == 2 && finding.acknowledgedAt == nil)
+            let (path, reason) = (AuditFindingPath(findingID: finding.id), "A row was edited by mistake; restored.")
+            for person in [family.guardian, family.stranger] {
+                try await server.expect(.refusal(.authorizationDenied)) {
+                    try await server.call(
+                        API.acknowledgeAuditFinding, path, FindingAcknowledgement(reason: "no"), as: person)
+                }
+            }
+            let ended = try await server.call(
+                API.acknowledgeAuditFinding, path, FindingAcknowledgement(reason: reason), as: admin)
+            #expect(ended.reason == reason && ended.acknowledgedBy == admin.id)
+            let again = try await server.call(
+                API.acknowledgeAuditFinding, path, FindingAcknowledgement(reason: "another"), as: admin)
+            #expect(again == ended)
+            #expect(try await Self.openFindings(server) == 0)
+            let log = try await server.audit(.outside)
+            let entry = try #require(log.last { $0.kind == "log.finding_acknowledged" })
+            #expect(entry == log.last && entry.details["reason"] == reason && entry.details["n"] == "2")
+            #expect(entry.details["family"] == family.id.description)
+        }
+    }
+
+    @Test("health and metrics show how many are open, on every instance")
+    func health() async throws {
+        try await TestServer.run { server in
+            server.clock.set(to: SystemClock().now())  // a server whose clock is not the database's is not ready
+            for open in 0...1 {
+                let ready = try await server.call("GET", "/health/ready")
+                #expect(ready.json?["audit_findings"] == .integer(Int64(open)), "\(ready.text)")
+                #expect(try await server.metrics().text.contains("\nnagz_audit_open_findings \(open)\n"))
+                let id: AuditFindingID = server.random.identifier(at: server.clock.now())
+                try await server.sql(
+                    """
+                    INSERT INTO audit_findings (id, source, code, n, message, found_at)
+                    VALUES (\(id), 'check', 'altered_entry', \(Int64(open)), 'x', \(server.clock.now()))
+                    """)
+            }
+        }
+    }
+
+    @Test("a checkpoint with a foreign signature is found, also where the next ones are the log's own")
+    func foreignCheckpoint() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let admin = try await server.admin()
+            try await server.round()
+            let newest = try await server.call(API.getAuditStatus, as: admin)
+            #expect(try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: admin).verdict == "sound")
+            let origin = try #require(newest.origin)
+            let thief = try #require(SigningKey(name: origin, seed: Array(repeating: 7, count: 32)))
+            let checkpoint = Checkpoint(
+                origin: origin, size: 1, root: try #require(newest.root).bytes,
+                time: server.clock.now())
+            try await server.sql(
+                """
+                INSERT INTO audit_checkpoint (size, at, note)
+                VALUES (1, \(checkpoint.time), \(checkpoint.signed(by: [thief]).note))
+                """)
+            _ = try await server.nag(from: family.guardian, to: family.child)
+            server.clock.advance(by: .minutes(6))
+            try await server.round()
+            let answer = try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: admin)
+            #expect(answer.verdict == "tampered" && answer.code == "untrusted_checkpoint" && answer.position == 1)
+            #expect(try await Self.openFindings(server) == 1)
+        }
+    }
+
+    @Test("a family is checked at once, for those who may read its log, and what is found is kept")
+    func check() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let admin = try await server.admin()
+            try await server.round()
+            let order = AuditCheckOrder(familyID: family.id)
+            let first = try await server.call(API.checkAuditLog, AuditCheckOrder(familyID: nil), as: family.guardian)
+            #expect(first.familyID == family.id && first.verdict == "explained" && first.rows > 0)
+            #expect(first.findings == 0 && first.checkedAt == server.clock.now())
+            try await server.sql(
+                "UPDATE memberships SET role = 'guardian' WHERE user_id = \(family.participant.id)")
+            let found = try await server.call(API.checkAuditLog, order, as: admin)
+            #expect(found.verdict == "unexplained" && found.findings == 1)
+            #expect(found.firstFindings.first?.contains("role is guardian, the log says participant") == true)
+            #expect(try await Self.openFindings(server) == 1)
+            try await server.expect(.refusal(.validationFailed, "family_id")) {
+                try await server.call(API.checkAuditLog, AuditCheckOrder(familyID: nil), as: admin)
+            }
+            try await server.expect(.refusal(.authorizationDenied)) {
+                try await server.call(API.checkAuditLog, order, as: family.child)
+            }
+        }
+    }
+}

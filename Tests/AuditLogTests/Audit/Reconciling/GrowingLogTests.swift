@@ -1,0 +1,89 @@
+import Audit
+import Domain
+import Postgres
+import Testing
+
+@testable import Server
+@testable import ServerTestKit
+
+/// Attacks on the check by members who write while it reads: it must end, and raise no alarm.
+@Suite("The check of a log that grows while it is read")
+struct GrowingLogTests {
+    private struct Endless: Error {}
+
+    /// A check of a family whose log grows by a page at each rest.
+    /// - Parameter isSequenced: whether what is there when the check begins is in the Merkle log.
+    private static func check(
+        isSequenced: Bool, _ body: @escaping @Sendable (StateReport, _ rests: Int) throws -> Void
+    ) async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeyring))
+            @Sendable func grow() async throws {
+                try await server.write(Array(repeating: .nagNoteAdded, count: page), by: family.child, in: family.id)
+            }
+            try await grow()
+            if isSequenced { try await server.round() }
+            let (report, rests) = try await server.database.run { database in
+                let check = FamilyCheck(
+                    database, keys, Sealing(keys, random: SystemRandomness()), clock: server.clock)
+                var rests = 0
+                let report = try await check.run(family.id) { _ in
+                    rests += 1
+                    if rests > 4 { throw Endless() }
+                    try await grow()
+                    try await server.round()
+                }
+                return (report, rests)
+            }
+            try body(report, rests)
+        }
+    }
+
+    @Test("members who write as fast as the check reads keep it from no other family")
+    func ends() async throws {
+        try await Self.check(isSequenced: true) { report, rests in
+            #expect((1...2).contains(rests))
+            #expect(report.entries > 2 * Int64(ReconcileStatements.pageSize))
+            #expect(report.findings.isEmpty, "\(report.findings)")
+        }
+    }
+
+    @Test("an entry that gets its leaf while the check rests was not passed over")
+    func unplaced() async throws {
+        try await Self.check(isSequenced: false) { report, _ in
+            #expect(report.entries > Int64(ReconcileStatements.pageSize))
+            #expect(report.findings.isEmpty, "\(report.findings)")
+        }
+    }
+
+    @Test("entries that retention takes while the check rests are not missing")
+    func pruned() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeyring))
+            try await server.write(
+                Array(repeating: .nagNoteAdded, count: 2 * page), by: family.child, in: family.id)
+            try await server.round()
+            server.clock.advance(by: Prune.retention)
+            server.clock.advance(by: .days(100))
+            try await server.write([.auditLogPruned], by: family.guardian, in: family.id)
+            try await server.round()
+            let (clock, url) = (server.clock, server.database.url)
+            let (report, taken) = try await server.database.run { database in
+                let check = FamilyCheck(
+                    database, keys, Sealing(keys, random: SystemRandomness()), clock: server.clock)
+                var taken = 0
+                let report = try await check.run(family.id) { _ in
+                    if taken > 0 { return }
+                    taken = try await Pruning(before: clock.now() - Prune.retention).run(
+                        databaseURL: url, keys: keys, isDryRun: false, clock: clock
+                    ).count
+                }
+                return (report, taken)
+            }
+            #expect(taken > 0)
+            #expect(report.findings.isEmpty, "\(report.findings)")
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Contract
+import Domain
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+@testable import ServerTestKit
+
+@Suite("Drafts end when the AI may no longer work for their author")
+struct DraftEndTests {
+    /// What switches the AI off for the child, whose drafts the tests look at.
+    enum Way: String, CaseIterable, Sendable {
+        case consentRevoked, modeOff, serverDisabled, giverLeaves, giverBecomesGuardian
+
+        var reason: DraftEndReason { self == .modeOff || self == .serverDisabled ? .modeOff : .consentMissing }
+    }
+
+    private static func switchOff(_ way: Way, _ author: TestPerson, _ server: TestServer, _ family: Household)
+        async throws
+    {
+        func prefer(_ preferences: JSONObject) async throws {
+            try await server.call(
+                API.updatePreferences, FamilyQuery(familyID: family.id), PreferenceUpdate(preferences: preferences),
+                as: author)
+        }
+        switch way {
+        case .consentRevoked:
+            let consents = try await server.call(
+                API.listConsents, ConsentListQuery(familyID: family.id), as: family.guardian)
+            let consent = try #require(consents.items.first { $0.type == .aiMediation })
+            try await server.call(
+                API.updateConsent, ConsentPath(consentID: consent.id), ConsentUpdate(revoked: true),
+                as: family.guardian)
+        case .modeOff: try await prefer(["ai_mode": "off"])
+        case .serverDisabled: try await prefer(["ai_server_enabled": false])
+        case .giverLeaves:
+            try await server.call(
+                API.removeMember, MemberPath(familyID: family.id, userID: family.guardian.id),
+                as: family.secondGuardian)
+        case .giverBecomesGuardian:
+            try await server.call(
+                API.addMember, FamilyPath(familyID: family.id),
+                MemberAdd(userID: family.participant.id, role: .guardian), as: family.guardian)
+        }
+    }
+
+    @Test(
+        "with the consent, or with the author's preference, in whatever state; no step runs any more",
+        arguments: Way.allCases)
+    func ends(_ way: Way) async throws {
+        try await TestServer.run { server in
+            let isOwn = way == .giverBecomesGuardian
+            let family = try await server.family(consents: isOwn ? [] : [.aiMediation])
+            if isOwn {
+                try await server.call(
+                    API.grantConsent, ConsentCreate(familyID: family.id, type: .aiMediation), as: family.participant)
+            }
+            let author = isOwn || way == .modeOff || way == .serverDisabled ? family.participant : family.secondGuardian
+            let approver = way == .giverLeaves ? family.secondGuardian : family.guardian
+            let drafts = try await [
+                server.draft(in: family, as: author), server.draft(in: family, as: author),
+                server.draft(in: family, as: author),
+            ]
+            try await server.approve(drafts[1], as: approver)
+            let key = try await server.confirmed(drafts[2], as: approver)
+            server.clock.advance(by: .seconds(1))
+            try await Self.switchOff(way, author, server, family)
+            try await server.expectOnly {
+                for draft in drafts {
+                    for step in DraftStep.allCases {
+                        let refusal = try await expectRefusal(409) {
+                            try await server.take(step, draft, key, as: approver, source: .keyboard)
+                        }
+                        #expect(refusal.reason == way.reason.rawValue, "\(step)")
+                    }
+                    let seen = try await server.draft(draft.id, as: approver).progress
+                    #expect(seen.state == .expired && seen.endReason == way.reason)
+                }
+            }
+            #expect(try await server.rows("SELECT 1 FROM nags").isEmpty)
+            let marked = try await server.expectOnly(audit: Array(repeating: "draft.expired", count: 3)) {
+                try await server.markExpiredDrafts()
+            }
+            #expect(marked == 3)
+            #expect(
+                try await server.audit(family.id).suffix(3).allSatisfy { $0.details["reason"] == way.reason.rawValue })
+        }
+    }
+
+    @Test("giving the consent again, or switching the AI on again, revives none")
+    func staysEnded() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let draft = try await server.draft(in: family, as: family.participant)
+            func prefer(_ mode: JSONValue) async throws {
+                try await server.call(
+                    API.updatePreferences, FamilyQuery(familyID: family.id),
+                    PreferenceUpdate(preferences: ["ai_mode": mode]), as: family.participant)
+            }
+            try await prefer("off")
+            try await prefer("auto")
+            let refusal = try await expectRefusal(409) { try await server.approve(draft, as: family.guardian) }
+            #expect(refusal.reason == "mode_off")
+            let again = try await server.draft(in: family, as: family.participant)
+            try await server.approve(again, as: family.guardian)
+        }
+    }
+
+    @Test("drafts of others, drafts that have ended, and other preferences are left alone")
+    func others() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let (own, other) = (
+                try await server.draft(in: family, as: family.participant),
+                try await server.draft(in: family, as: family.guardian)
+            )
+            let rejected = try await server.draft(in: family, as: family.participant)
+            try await server.reject(rejected, as: family.participant)
+            for preferences: JSONObject in [["tone": "firm"], ["ai_mode": "heuristic"], ["ai_mode": "off"]] {
+                try await server.call(
+                    API.updatePreferences, FamilyQuery(familyID: family.id), PreferenceUpdate(preferences: preferences),
+                    as: family.participant)
+                let isOff = preferences["ai_mode"] == "off"
+                #expect(
+                    try await server.draft(own.id, as: family.guardian).progress.state == (isOff ? .expired : .draft))
+            }
+            #expect(try await server.draft(other.id, as: family.guardian).progress.state == .draft)
+            let seen = try await server.draft(rejected.id, as: family.guardian).progress
+            #expect(seen.state == .rejected && seen.endReason == nil)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Contract
+import Domain
+import Testing
+
+@testable import Server
+@testable import ServerTestKit
+
+@Suite("Reading and recomputing an escalation")
+struct EscalationOperationTests {
+    @Test(
+        "creator, recipient and guardians read and recompute; for all others there is no such nag",
+        arguments: [
+            (Who.guardian, Expected.success), (.secondGuardian, .success), (.child, .success),
+            (.participant, .refusal(.authorizationDenied)), (.removed, .refusal(.notFound)),
+            (.stranger, .refusal(.notFound)),
+        ])
+    func readers(who: Who, expected: Expected) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            let path = NagPath(nagID: nag.id)
+            try await server.expect(expected) { try await server.call(API.getEscalation, path, as: who(family)) }
+            server.clock.set(to: nag.dueAt)
+            try await server.expect(expected) {
+                let answer = try await server.call(API.recomputeEscalation, path, as: who(family))
+                #expect(answer.currentPhase == .overdueSoft && answer.nextStepAt == nag.dueAt + .hours(1))
+            }
+            let isAllowed = if case .success = expected { true } else { false }
+            #expect(try await server.steps(of: nag.id) == (isAllowed ? ["1", "2"] : []))
+        }
+    }
+
+    @Test("a recompute takes what is due and nothing else, once, whoever asks however often; a read takes nothing")
+    func recompute() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            let path = NagPath(nagID: nag.id)
+            let early = try await server.expectOnly {
+                try await server.call(API.recomputeEscalation, path, as: family.child)
+            }
+            #expect(early.currentPhase == .initial && early.nextStepAt == nag.dueAt - .hours(1))
+            server.clock.set(to: nag.dueAt + .hours(1))
+            let read = try await server.expectOnly { try await server.call(API.getEscalation, path, as: family.child) }
+            #expect(read.currentPhase == .overdueBoundedPushBack, "as of now, before anybody has taken the steps")
+            let answers = try await together(8) { number in
+                try await server.call(
+                    API.recomputeEscalation, path, as: number.isMultiple(of: 2) ? family.child : family.guardian)
+            }
+            #expect(Set(answers.map(\.currentPhase)) == [.overdueBoundedPushBack])
+            #expect(try await server.steps(of: nag.id) == ["1", "2", "3"])
+            #expect(try await server.told(of: nag.id) == ["Cleo 3 push pending"])
+            try await server.expectOnly { try await server.call(API.recomputeEscalation, path, as: family.guardian) }
+            server.clock.set(to: nag.dueAt + .hours(24))
+            let missed = try await server.call(API.recomputeEscalation, path, as: family.guardian)
+            #expect(missed.currentPhase == .guardianReview && missed.nextStepAt == nil && missed.nextReminderAt == nil)
+            #expect(try await server.call(API.getNag, path, as: family.child).status == .missed)
+        }
+    }
+
+    @Test("recompute counts with status changes and excuses, reading with the reads below one nag")
+    func tiers() {
+        #expect(API.recomputeEscalation.operation.tier == .frequentWrite)
+        #expect(API.getEscalation.operation.tier == .nagDetail)
+    }
+}

@@ -1,0 +1,311 @@
+import Contract
+import Domain
+import HTTP
+import JSON
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+@testable import ServerTestKit
+
+@Suite("Strangers lock nobody out of an account")
+struct LockoutTests {
+    /// Believes the tests about where a request comes from.
+    private static let behindProxy: @Sendable (inout Configuration) -> Void = { configuration in
+        try? configuration.trust(proxies: ["127.0.0.1"])
+    }
+
+    private static func logIn(
+        _ server: TestServer, _ email: String = "nell@example.org", password: String, from address: String
+    ) async throws -> Reply {
+        try await server.call(
+            "POST", "/api/v1/auth/login", body: ["email": .string(email), "password": .string(password)],
+            headers: ["X-Forwarded-For": address])
+    }
+
+    @Test("a hundred and fifty addresses that guess keep the owner out of no place that the account is known at")
+    func manyAddresses() async throws {
+        try await TestServer.run(configure: Self.behindProxy) { server in
+            try await server.signUp("nell@example.org")
+            #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.1").status == 200)
+            var statuses: [Int] = []
+            for number in 0..<150 {
+                let address = "198.51.\(100 + number / 100).\(number % 100)"
+                statuses.append(try await Self.logIn(server, password: "wrong", from: address).status)
+            }
+            #expect(statuses == Array(repeating: 401, count: 100) + Array(repeating: 429, count: 50))
+            #expect(try await Self.logIn(server, password: "correct horse", from: "203.0.113.9").status == 429)
+            for _ in 0..<3 {
+                #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.1").status == 200)
+            }
+            // Where she signed up as well; and her own success does not give the strangers new tries.
+            #expect(try await server.logIn("nell@example.org", password: "correct horse").user.email != nil)
+            #expect(try await Self.logIn(server, password: "wrong", from: "198.51.100.200").status == 429)
+        }
+    }
+
+    @Test(
+        "an address that guesses at others keeps nobody out who is known there, and a known address guesses ten times")
+    func sharedAddress() async throws {
+        try await TestServer.run(configure: Self.behindProxy) { server in
+            try await server.signUp("nell@example.org")
+            #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.1").status == 200)
+            for number in 0..<50 {
+                let reply = try await Self.logIn(server, "guess\(number)@example.org", password: "x", from: "192.0.2.1")
+                #expect(reply.status == 401)
+            }
+            #expect(try await Self.logIn(server, "one@example.org", password: "x", from: "192.0.2.1").status == 429)
+            for number in 0..<15 {
+                let reply = try await Self.logIn(server, password: "wrong", from: "192.0.2.1")
+                #expect(reply.status == (number < 10 ? 401 : 429))
+            }
+            #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.1").status == 429)
+        }
+    }
+
+    @Test("an address is known for ninety days after a sign-in, and kept as nothing that tells it")
+    func memory() async throws {
+        try await TestServer.run(configure: Self.behindProxy) { server in
+            try await server.signUp("nell@example.org")
+            _ = try await Self.logIn(server, password: "correct horse", from: "192.0.2.1")
+            let kept = try await server.database.rows("SELECT address_hash FROM known_addresses") { row in
+                try row["address_hash"] as [UInt8]
+            }
+            #expect(kept.count == 2)
+            let guesses = KnownAddresses.hashes(
+                "nell@example.org", RemoteAddress.loopback.network, Tokens(keys: [[UInt8](repeating: 1, count: 32)]))
+            #expect(Set(kept).isDisjoint(with: guesses))
+            server.clock.advance(by: .days(91))
+            let now = server.clock.now()
+            for number in 0..<100 {
+                _ = try await Self.logIn(server, password: "wrong", from: "198.51.100.\(number)")
+            }
+            #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.1").status == 429)
+            _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            #expect(try await server.rows("SELECT user_id FROM known_addresses").isEmpty)
+        }
+    }
+
+    @Test("where a session is renewed, the account is known")
+    func renewing() async throws {
+        try await TestServer.run(configure: Self.behindProxy) { server in
+            let answer = try await server.signUp("nell@example.org")
+            let renewed = try await server.call(
+                "POST", "/api/v1/auth/refresh", body: ["refresh_token": .string(answer.refreshToken.wireText)],
+                headers: ["X-Forwarded-For": "192.0.2.77"])
+            #expect(renewed.status == 200)
+            for number in 0..<101 {
+                _ = try await Self.logIn(server, password: "wrong", from: "198.51.100.\(number)")
+            }
+            #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.78").status == 429)
+            #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.77").status == 200)
+        }
+    }
+
+    @Test(
+        "strangers cannot tell an account from none, whatever its state, by statuses, words, headers or when they are stopped"
+    )
+    func enumeration() async throws {
+        try await TestServer.run(configure: Self.behindProxy) { server in
+            try await server.signUp("active@example.org")
+            try await server.signUp("young@example.org", born: DateOfBirth(wireText: "2020-01-01T00:00:00Z"))
+            let deleted = try await server.signUp("deleted@example.org")
+            try await server.call(
+                "DELETE", "/api/v1/accounts/\(deleted.user.id)", token: deleted.accessToken.wireText)
+            try await server.signUp("locked@example.org")
+            var stories: Set<[String]> = []
+            for name in ["active", "young", "deleted", "nobody", "locked"] {
+                var story: [String] = []
+                for _ in 0..<12 {
+                    let reply = try await Self.logIn(
+                        server, "\(name)@example.org", password: "wrong", from: "203.0.113.\(name.count)")
+                    let names = reply.headers.map { $0.name.lowercased() }.sorted().joined(separator: ",")
+                    let words = reply.json?["error"]?["message"]?.stringValue ?? ""
+                    story.append("\(reply.status) \(reply.header("retry-after") ?? "") \(words) \(names)")
+                }
+                stories.insert(story)
+            }
+            #expect(stories.count == 1, "\(stories)")
+        }
+    }
+
+    @Test("what the server was too busy to look at is no wrong password and no wrong PIN")
+    func tooBusy() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.signUp("nell@example.org")
+            try await server.setPIN(family)
+            let busy: @Sendable (inout Configuration) -> Void = { $0.hashingQueueLimit = 0 }
+            try await server.withPeers(1, configure: busy) { peers in
+                for _ in 0..<12 {
+                    let password = try await refusal { try await peers[0].logIn("nell@example.org", password: "wrong") }
+                    let unknown = try await refusal { try await peers[0].logIn("no@example.org", password: "wrong") }
+                    let pin = try await refusal { try await peers[0].childLogIn(family.childCode, "Cleo", "0000") }
+                    #expect([password.status, unknown.status, pin.status] == [503, 503, 503])
+                }
+                let statuses = try await together(30) { _ in
+                    try await refusal { try await peers[0].childLogIn(family.childCode, "Cleo", "0000") }.status
+                }
+                #expect(statuses.allSatisfy { $0 == 503 || $0 == 429 })
+            }
+            let counts =
+                try await server.rows("SELECT attempts FROM sign_in_attempts WHERE attempts > 0")
+                + server.rows("SELECT attempts FROM pin_attempts WHERE attempts > 0 OR locked_until IS NOT NULL")
+            #expect(counts.isEmpty, "\(counts)")
+            _ = try await server.logIn("nell@example.org", password: "correct horse")
+            _ = try await server.childLogIn(family.childCode, "Cleo", "4711")
+        }
+    }
+
+    @Test(
+        "a hundred at once from a hundred addresses: as many are looked at as the account's limit allows, also when repeated"
+    )
+    func burst() async throws {
+        try await TestServer.run(configure: Self.behindProxy) { server in
+            for _ in 0..<2 {
+                let statuses = try await together(100) { number in
+                    try await Self.logIn(server, "no@example.org", password: "x", from: "198.51.100.\(number)").status
+                }
+                #expect(statuses.allSatisfy { [401, 429, 503].contains($0) })
+            }
+            #expect(try await server.audit(.outside).count { $0.kind == "sign_in.failed" } <= 100)
+        }
+    }
+}
+
+@Suite("Wrong PINs lock for longer each time")
+struct PINLockoutTests {
+    /// Tries wrong PINs until the door is closed, and returns how many were looked at and how long it stays closed.
+    private func guess(_ server: TestServer, _ code: String, _ name: String) async throws -> (tries: Int, wait: Int?) {
+        var tries = 0
+        while true {
+            let error = try await refusal { try await server.childLogIn(code, name, "0000") }
+            guard error.status == 401, tries < 100 else { return (tries, error.retryAfter) }
+            tries += 1
+        }
+    }
+
+    @Test(
+        "five, then five after a quarter of an hour, after an hour, after a day; of a child and of nobody",
+        arguments: ["Cleo", "Nemo"])
+    func growing(name: String) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPIN(family)
+            for seconds in [900, 3_600, 86_400, 86_400, 86_400] {
+                let (tries, wait) = try await guess(server, family.childCode, name)
+                #expect(tries == 5 && wait == seconds)
+                server.clock.advance(by: .seconds(Int64(seconds) - 1))
+                let early = try await refusal { try await server.childLogIn(family.childCode, name, "4711") }
+                #expect(early.status == 429 && early.retryAfter == 1)
+                server.clock.advance(by: .seconds(1))
+            }
+        }
+    }
+
+    @Test("who guesses slowly gets no more tries")
+    func slow() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPIN(family)
+            var tries = 0
+            // Four in each quarter of an hour, for three days.
+            for _ in 0..<288 {
+                for _ in 0..<4 {
+                    let error = try await refusal { try await server.childLogIn(family.childCode, "Cleo", "0000") }
+                    if error.status == 401 { tries += 1 }
+                }
+                server.clock.advance(by: .minutes(15))
+            }
+            #expect(tries <= 25, "\(tries) of 1,152")
+        }
+    }
+
+    @Test("the right PIN and a new one start anew; few tries are forgotten after a day, lockouts after thirty")
+    func forgetting() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPIN(family)
+            func wrong(_ count: Int) async throws {
+                for _ in 0..<count {
+                    try await expectRefusal(401) { try await server.childLogIn(family.childCode, "Cleo", "0000") }
+                }
+            }
+            try await wrong(5)
+            server.clock.advance(by: .minutes(15))
+            _ = try await server.childLogIn(family.childCode, "Cleo", "4711")
+            #expect(try await guess(server, family.childCode, "Cleo").wait == 900, "the first lockout again")
+            try await server.setPIN(family)
+            try await wrong(4)
+            server.clock.advance(by: .hours(24))
+            try await wrong(4)
+            server.clock.advance(by: .hours(23))
+            #expect(try await guess(server, family.childCode, "Cleo").tries == 1)
+            server.clock.advance(by: .days(29))
+            #expect(try await guess(server, family.childCode, "Cleo").wait == 3_600, "not forgotten")
+            server.clock.advance(by: .days(30))
+            let now = server.clock.now()
+            _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            #expect(try await server.rows("SELECT subject FROM pin_attempts").isEmpty)
+            #expect(try await guess(server, family.childCode, "Cleo").wait == 900)
+        }
+    }
+
+    @Test("guardians see a lockout and lift it; others do neither")
+    func lifting() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let sibling = try await server.member("Kim", .child, of: family)
+            try await server.setPIN(family)
+            let path = MemberPath(familyID: family.id, userID: family.child.id)
+            func lockedUntil(_ person: TestPerson) async throws -> [Timestamp] {
+                try await server.call(API.listMembers, FamilyMembersQuery(familyID: family.id), as: person)
+                    .items.compactMap(\.loginLockedUntil)
+            }
+            let nothing = try await server.expectOnly {
+                try await server.call(API.unlockMember, path, as: family.guardian)
+            }
+            #expect(nothing.hasChildLogin && nothing.loginLockedUntil == nil)
+            _ = try await guess(server, family.childCode, "Cleo")
+            #expect(try await lockedUntil(family.secondGuardian) == [server.clock.now() + .minutes(15)])
+            #expect(try await lockedUntil(family.participant).isEmpty)
+            #expect(try await lockedUntil(sibling).isEmpty)
+            for person in [family.participant, sibling] {
+                try await server.expectOnly(audit: ["child_lockout.lift.denied"]) {
+                    try await expectRefusal(403) { try await server.call(API.unlockMember, path, as: person) }
+                }
+            }
+            try await server.expectOnly {
+                try await expectRefusal(403) { try await server.call(API.unlockMember, path, as: family.stranger) }
+            }
+            try await expectRefusal(429) { try await server.childLogIn(family.childCode, "Cleo", "4711") }
+            try await server.expectOnly(audit: ["child_lockout.lifted"]) {
+                try await server.call(API.unlockMember, path, as: family.guardian)
+            }
+            #expect(try await server.audit(family.id).last?.subject == family.child.pseudonym)
+            #expect(try await lockedUntil(family.guardian).isEmpty)
+            _ = try await server.childLogIn(family.childCode, "Cleo", "4711")
+            #expect(try await guess(server, family.childCode, "Cleo").wait == 900)
+        }
+    }
+
+    @Test("the child's own change of PIN and sign-in share one count")
+    func sharedWithChange() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPIN(family)
+            let path = MemberPath(familyID: family.id, userID: family.child.id)
+            let answer = try await server.childLogIn(family.childCode, "Cleo", "4711")
+            let claims = try server.tokens.verify(answer.accessToken.wireText, at: server.clock.now())
+            let child = TestPerson(
+                id: claims.user, session: claims.session, pseudonym: family.child.pseudonym, name: "Cleo")
+            let change = PinChangeRequest(currentPin: try PIN(wireText: "0000"), newPin: try PIN(wireText: "1234"))
+            for _ in 0..<3 {
+                try await expectRefusal(422) { try await server.call(API.changePIN, path, change, as: child) }
+            }
+            #expect(try await guess(server, family.childCode, "Cleo").tries == 2)
+            try await expectRefusal(429) { try await server.call(API.changePIN, path, change, as: child) }
+        }
+    }
+}

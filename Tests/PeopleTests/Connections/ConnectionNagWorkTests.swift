@@ -1,0 +1,250 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Postgres
+import SQL
+import Testing
+import TimeZones
+
+@testable import Server
+@testable import ServerTestKit
+
+@Suite("Nags of connections: what the server does with them")
+struct ConnectionNagWorkTests {
+    @Test("phases and misses come as for a family's, without points; a series goes on")
+    func escalation() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let child = scene.family.child
+            try await server.enableGamification(child)
+            let nag = try await scene.nag(from: scene.friend, to: child, every: .daily)
+            try await server.withScheduler { rounds in
+                server.clock.set(to: nag.dueAt + .minutes(1))
+                try await rounds.run()
+                for person in [scene.friend, child, scene.parent, scene.family.secondGuardian] {
+                    let state = try await server.call(API.getEscalation, NagPath(nagID: nag.id), as: person)
+                    #expect(state.currentPhase == .overdueSoft)
+                }
+                // The next one is made when its due time has passed, over the same connection.
+                let open = try await scene.list(NagListQuery(connectionID: scene.connection.id), as: scene.friend)
+                #expect(open.count == 2)
+                server.clock.set(to: nag.dueAt + .hours(24))
+                try await rounds.run()
+                #expect(try await scene.get(nag, as: child).status == .missed)
+            }
+            let deliveries = try await server.call(
+                API.listDeliveries, DeliveryListQuery(nagID: nag.id), as: scene.friend)
+            #expect(!deliveries.items.isEmpty)
+            let scores = try await server.rows("SELECT id FROM gamification_events")
+            #expect(scores.isEmpty)
+            #expect(try await server.reconcile(scene.chain).findings.map(\.description) == [])
+        }
+    }
+
+    @Test("a completion scores nothing in the recipient's family, also where a rule would reward it")
+    func points() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let child = scene.family.child
+            try await server.enableGamification(child)
+            let nag = try await scene.nag(from: scene.friend, to: child)
+            try await server.expectOnly(audit: ["nag.completed"], events: ["nag_completed"], stamped: 1) {
+                _ = try await server.complete(nag.id, as: child)
+            }
+            let own = try await server.nag(from: scene.parent, to: child)
+            try await server.expectOnly(
+                audit: ["nag.completed"], events: ["nag_completed"], scores: ["nag_completed"], stamped: 1
+            ) {
+                _ = try await server.complete(own.id, as: child)
+            }
+        }
+    }
+
+    @Test("quiet hours are those of the recipient's own family, and a change of them counts at once")
+    func quietHours() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let child = scene.family.child
+            let nag = try await scene.nag(from: scene.friend, to: child)
+            try await server.withScheduler { rounds in
+                try await rounds.run()
+                let quiet = ChildSettingsUpdate(
+                    quietHoursStart: .value(try #require(TimeOfDay("00:00"))),
+                    quietHoursEnd: .value(try #require(TimeOfDay("23:59"))))
+                let path = MemberPath(familyID: scene.family.id, userID: child.id)
+                try await server.call(API.updateChildSettings, path, quiet, as: scene.parent)
+                server.clock.set(to: nag.dueAt + .minutes(1))
+                try await rounds.run()
+                let held = try await server.call(API.getEscalation, NagPath(nagID: nag.id), as: scene.friend)
+                #expect(held.currentPhase == .initial)
+                let none = ChildSettingsUpdate(quietHoursStart: .null, quietHoursEnd: .null)
+                try await server.call(API.updateChildSettings, path, none, as: scene.parent)
+                try await rounds.run()
+                let phases = try await server.rows("SELECT phase FROM nags WHERE id = \(nag.id) AND phase = 2")
+                #expect(phases.count == 1)
+            }
+        }
+    }
+
+    @Test("a notification goes to the recipient's device, and none after the end of the connection")
+    func deliveries() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let nag = try await scene.nag(from: scene.friend, to: scene.family.child)
+            try await server.withScheduler { rounds in
+                server.clock.set(to: nag.dueAt + .minutes(1))
+                try await rounds.run()
+            }
+            func facts() async throws -> (SendingDecision, UserID) {
+                let now = server.clock.now()
+                return try await server.database.run { database in
+                    let row = try await database.query(
+                        "SELECT family_id, id FROM deliveries WHERE nag_id = \(nag.id) AND status = 'pending'"
+                    ).one()
+                    let (chain, id): (FamilyID, DeliveryID) = (try row["family_id"], try row["id"])
+                    let claimed = try await database.query(
+                        """
+                        SELECT family_id, id, nag_id, user_id, attempts::bigint AS attempts, created_at, created_at AS due_at,
+                               repeats::bigint AS repeats, false AS is_repeat, false AS is_digest
+                        FROM deliveries WHERE family_id = \(chain) AND id = \(id)
+                        """
+                    ).one()
+                    let claim = try ClaimedDelivery(claimed, .push, leasedUntil: now)
+                    let facts = try DeliveryFacts(
+                        try await database.query(DeliveryStatements.facts(of: claim, at: now)).one(), nil)
+                    let decision = facts.decision(
+                        on: claim, at: now, staleAfter: .hours(1), zones: ZoneTable(), plan: .standard)
+                    return (decision, claim.userID)
+                }
+            }
+            let (decision, user) = try await facts()
+            guard case .send = decision else {
+                Issue.record("\(decision)")
+                return
+            }
+            #expect(user == scene.family.child.id)
+            try await server.revoke(scene.connection, as: scene.friend)
+            guard case .drop(.notAMember) = try await facts().0 else {
+                Issue.record("sent after the connection")
+                return
+            }
+        }
+    }
+
+    @Test("AI operations answer the creator and the child without a family, by the recipient's consent alone")
+    func mediation() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let (child, friend) = (scene.family.child, scene.friend)
+            // Misses at home are nobody's business outside.
+            let missed = try await server.nag(from: scene.parent, to: child)
+            try await server.withScheduler { rounds in
+                server.clock.set(to: missed.dueAt + .hours(24))
+                try await rounds.run()
+            }
+            let nag = try await scene.nag(from: friend, to: child, due: .hours(24))
+            for person in [friend, child] {
+                let tone = try await server.call(API.selectTone, ToneSelectRequest(nagID: nag.id), as: person)
+                #expect(tone.missCount7d == 0 && tone.streak == 0)
+                _ = try await server.call(API.coach, CoachingRequest(nagID: nag.id), as: person)
+                _ = try await server.call(API.predictCompletion, NagQuery(nagID: nag.id), as: person)
+                _ = try await server.call(
+                    API.summarizeExcuse, ExcuseSummaryRequest(text: "I forgot", nagID: nag.id), as: person)
+            }
+            let home = try await server.nag(from: scene.parent, to: child)
+            let own = try await server.call(API.selectTone, ToneSelectRequest(nagID: home.id), as: child)
+            #expect(own.missCount7d == 1)
+            _ = try await server.call(API.evaluatePushBack, PushBackRequest(nagID: nag.id), as: friend)
+            for person in [child, scene.parent] {
+                try await expectRefusal(403) {
+                    try await server.call(API.evaluatePushBack, PushBackRequest(nagID: nag.id), as: person)
+                }
+            }
+            for person in [scene.family.participant, scene.family.removed] {
+                try await expectRefusal(404) {
+                    try await server.call(API.selectTone, ToneSelectRequest(nagID: nag.id), as: person)
+                }
+            }
+            // The friend's family has given no consent; the child's counts.
+            try await server.revokeConsent(.aiMediation)
+            for person in [friend, child] {
+                let refusal = try await expectRefusal(403) {
+                    try await server.call(API.selectTone, ToneSelectRequest(nagID: nag.id), as: person)
+                }
+                #expect(refusal.reason == "consent_missing")
+            }
+            try await expectRefusal(403) {
+                try await server.call(
+                    API.submitExcuse, NagPath(nagID: nag.id), ExcuseCreate(text: "I forgot"), as: child)
+            }
+        }
+    }
+
+    @Test("an outbox of a family takes nothing about a nag of a connection")
+    func outbox() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let nag = try await scene.nag(from: scene.friend, to: scene.family.child)
+            for act in [
+                InputAct.status(.completed, note: nil), .excuse(text: "I forgot", category: nil), .note(text: "Hm"),
+            ] {
+                let item = OutboxItem(
+                    clientID: server.random.identifier(at: server.clock.now()), nagID: nag.id, act: act,
+                    madeAt: server.clock.now())
+                let answer = try await server.call(
+                    API.uploadEvents, OutboxUpload(familyID: scene.family.id, items: [item]), as: scene.family.child)
+                #expect(answer.results.map(\.outcome) == [.refused])
+                #expect(answer.results.first?.error?.code == .notFound)
+            }
+            #expect(try await scene.get(nag, as: scene.family.child).status == .open)
+        }
+    }
+
+    @Test("an export has the nags of connections and what was said about them; a purge takes the words")
+    func exportAndPurge() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let child = scene.family.child
+            let nag = try await scene.nag(from: scene.friend, to: child)
+            let words = "I forgot the very thing"
+            try await server.call(API.submitExcuse, NagPath(nagID: nag.id), ExcuseCreate(text: words), as: child)
+            for person in [child, scene.friend] {
+                let export = try await server.call(API.exportAccount, NoParameters(), as: person)
+                let exported = try #require(export.sections[.nags]?.first)
+                #expect(exported["id"] == .string(nag.id.description) && exported["family_id"] == .null)
+                #expect(exported["connection_id"] == .string(scene.connection.id.description))
+                #expect(export.sections[.excuses]?.count == (person == child ? 1 : 0))
+            }
+            for person in [scene.parent, scene.family.participant] {
+                let export = try await server.call(API.exportAccount, NoParameters(), as: person)
+                #expect(export.sections[.nags]?.isEmpty == true && export.sections[.excuses]?.isEmpty == true)
+            }
+            _ = try await server.call(API.deleteAccount, AccountPath(userID: child.id), as: scene.parent)
+            let before = try await server.rows("SELECT id FROM excuses WHERE text = \(words)")
+            #expect(before.count == 1)
+            try await server.database.run { database in
+                _ = try await database.query(NagStatements.forgetExcuses(of: child.id, limit: 10))
+            }
+            let after = try await server.rows("SELECT id FROM excuses WHERE text IS NULL")
+            #expect(after.count == 1)
+        }
+    }
+
+    @Test("a child may report and block a caregiver who nagged it")
+    func safety() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let report = AbuseReportCreate(targetID: scene.friend.id, reason: "rude")
+            try await expectRefusal(404) {
+                try await server.call(API.createAbuseReport, report, as: scene.family.child)
+            }
+            _ = try await scene.nag(from: scene.friend, to: scene.family.child)
+            _ = try await server.call(API.createAbuseReport, report, as: scene.family.child)
+            try await expectRefusal(404) {
+                try await server.call(API.createAbuseReport, report, as: scene.family.participant)
+            }
+        }
+    }
+}

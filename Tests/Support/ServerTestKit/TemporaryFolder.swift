@@ -1,0 +1,8 @@
+import Foundation
+
+/// Runs `body` with a new folder, which is gone afterwards.
+func withTemporaryFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+    let path = FileManager.default.temporaryDirectory.appending(path: "nagz-test-\(UUID().uuidString)").path()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}

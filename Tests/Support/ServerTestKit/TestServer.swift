@@ -1,0 +1,292 @@
+import Audit
+import Contract
+import Domain
+import Foundation
+import HTTP
+import JSON
+import OpenAPICheck
+import Postgres
+import Reactor
+import SQL
+import Testing
+
+@testable import Server
+
+/// A real server in this process, on a real socket, with a real database of its own, for the length of one test.
+///
+/// Every answer is checked against the OpenAPI document. When the test is over every hash chain and every sum of the
+/// database is checked, and so is that each statement of the server read rows of one family (`CrossFamilyReads`).
+final class TestServer: Sendable {
+    let port: UInt16
+    /// Where `/metrics` is.
+    let metricsPort: UInt16
+    let clock: ManualClock
+    let random: SeededRandomness
+    let database: TestDatabase
+    let log: LogRecorder
+    let tokens: Tokens
+    /// What the server counts the bytes of its answers in; nil for peers.
+    let answerMemory: MemoryBudget?
+    /// Its exports under way; nil for peers.
+    let exports: ExportLimiter?
+    /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
+    let routes: Set<String>
+
+    static let tokenKey = [UInt8](repeating: 7, count: 32)
+    static let auditKeyring: AuditKeyring? = try? AuditKeyring(
+        text:
+            "origin nagz.test/log\nsign \(String(repeating: "5a", count: 32))\nseal \(String(repeating: "c3", count: 32))\n"
+    )
+
+    /// Runs `body` with a fresh server.
+    /// - Parameters:
+    ///   - configure: changes what the server is told at start.
+    ///   - toleratesFaults: whether lines at error level in the server's log are part of the test.
+    ///   - isOfActs: whether all of the data came to be by acts of the ledger, and so MUST be sound.
+    static func run(
+        configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
+        isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await TestCluster.shared.withDatabase { url in
+            try await run(
+                on: url, configure: configure, toleratesFaults: toleratesFaults, isOfActs: isOfActs, body,
+                sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Runs `body` with a server on a database that the caller made.
+    static func run(
+        on url: String, configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
+        isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let (clock, random, log) = (ManualClock(), SeededRandomness(), LogRecorder())
+        var configuration = configuration(of: url, [tokenKey], loops: 2, log, .warning)
+        configure(&configuration)
+        let sent = SentStatements()
+        let server = try await NagzServer(configuration, clock: clock, random: random, slowStatements: sent.observer)
+        let database = try await TestDatabase(url: url)
+        let test = TestServer(
+            port: try await server.listen(host: "127.0.0.1", port: 0),
+            metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
+            random: random,
+            database: database, log: log, routes: Set(server.routes),
+            answerMemory: server.parts.answerMemory, exports: server.parts.exports)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
+        await server.shutDown(within: .seconds(2))
+        let lines = log.close()
+        if !toleratesFaults {
+            for line in lines where line.contains(#""level":"error""#) {
+                Issue.record("the server's log: \(line)", sourceLocation: sourceLocation)
+            }
+        }
+        do {
+            for fault in isOfActs ? try await database.faults() : [] {
+                Issue.record("\(fault)", sourceLocation: sourceLocation)
+            }
+            let known = Set(AuditKind.allCases.map(\.rawValue))
+            for kind in isOfActs ? try await database.auditKinds().subtracting(known).sorted() : [] {
+                Issue.record("\(kind) is missing in AuditKind", sourceLocation: sourceLocation)
+            }
+            for fault in try await CrossFamilyReads.faults(of: sent.takeNew()) {
+                Issue.record("\(fault)", sourceLocation: sourceLocation)
+            }
+        } catch {
+            Issue.record(error, sourceLocation: sourceLocation)
+        }
+        await database.close()
+        try outcome.get()
+    }
+
+    /// What a server of the tests is told at start: nothing happens in it unless somebody calls.
+    static func configuration(
+        of url: String, _ tokenKeys: [[UInt8]], loops: Int, _ log: LogRecorder, _ level: Log.Level
+    ) -> Configuration {
+        var configuration = Configuration(
+            databaseURL: TestLogin.server.url(url), tokenKeys: tokenKeys, loops: loops)
+        configuration.databaseConnections = 3
+        configuration.passwordCost = .testing
+        configuration.auditKeyring = auditKeyring
+        configuration.runsBackgroundCheck = false
+        configuration.runsScheduler = false
+        configuration.runsDeliveries = false
+        configuration.enforcesRateLimits = false
+        configuration.slowQueries = nil
+        // Mails are made and go nowhere: the own network is not allowed.
+        configuration.mail = DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
+            .map { MailOptions(.webhook($0), from: "nagz@example.org") }
+        configuration.logLevel = level
+        configuration.logDescriptor = log.descriptor
+        return configuration
+    }
+
+    init(
+        port: UInt16, metricsPort: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase,
+        log: LogRecorder,
+        routes: Set<String>, answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil
+    ) {
+        self.exports = exports
+        self.answerMemory = answerMemory
+        self.port = port
+        self.metricsPort = metricsPort
+        self.clock = clock
+        self.random = random
+        self.database = database
+        self.log = log
+        self.routes = routes
+        tokens = Tokens(keys: [Self.tokenKey])
+    }
+
+    // MARK: Calling
+
+    /// The document every answer is held to.
+    static let document: OpenAPIDocument = {
+        let file = repository.appending(path: "openapi/openapi.json")
+        guard let bytes = try? Data(contentsOf: file), let json = try? JSONValue(parsing: [UInt8](bytes).span) else {
+            return OpenAPIDocument(.null)
+        }
+        return OpenAPIDocument(json)
+    }()
+
+    /// An access token of the person's session, issued now.
+    func token(_ person: TestPerson) -> String {
+        tokens.accessToken(Tokens.Claims(user: person.id, session: person.session), at: clock.now())
+    }
+
+    /// Sends one request and checks its answer.
+    /// - Parameters:
+    ///   - person: who asks; instead of `token`.
+    ///   - isDocumented: false for paths that the document does not have.
+    @discardableResult
+    func call(
+        _ method: String, _ path: String, as person: TestPerson? = nil, token: String? = nil, body: JSONValue? = nil,
+        headers: [String: String] = [:], isDocumented: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Reply {
+        try await send(
+            method, path, token: token ?? person.map(self.token), content: body?.bytes ?? [], headers, isDocumented,
+            sourceLocation)
+    }
+
+    /// What Prometheus would read.
+    func metrics(_ path: String = "/metrics") async throws -> Reply {
+        try await RawClient.send(
+            Array("GET \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n".utf8), to: metricsPort)
+    }
+
+    /// Calls an operation of the contract with its types.
+    /// - Throws: the `APIError` the server answered with.
+    @discardableResult
+    func call<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body,
+        as person: TestPerson? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        let request = endpoint.request(parameters, body)
+        let reply = try await send(
+            request.method.rawValue, request.target, token: person.map(token), content: request.body, headers, true,
+            sourceLocation)
+        let retryAfter = reply.header("retry-after").flatMap { Int($0) }
+        return try endpoint.answer(status: reply.status, body: reply.body.span, retryAfter: retryAfter)
+    }
+
+    @discardableResult
+    func call<Parameters, Answer>(
+        _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters, as person: TestPerson? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, parameters, NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func call<Body, Answer>(
+        _ endpoint: Endpoint<NoParameters, Body, Answer>, _ body: Body, as person: TestPerson? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, NoParameters(), body, as: person, headers: headers, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func call<Answer>(
+        _ endpoint: Endpoint<NoParameters, NoBody, Answer>, as person: TestPerson? = nil,
+        headers: [String: String] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, NoParameters(), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
+    }
+
+    /// Asks the AI without options.
+    @discardableResult
+    func call<Request, Answer>(
+        _ endpoint: Endpoint<NoParameters, Asking<Request>, AIAnswer<Answer>>, _ request: Request,
+        as person: TestPerson? = nil, headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, NoParameters(), Asking(request), as: person, headers: headers, sourceLocation: sourceLocation
+        ).response
+    }
+
+    @discardableResult
+    func call<Request, Answer>(
+        _ endpoint: Endpoint<Asking<Request>, NoBody, AIAnswer<Answer>>, _ request: Request,
+        as person: TestPerson? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, Asking(request), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation
+        ).response
+    }
+
+    /// Sends one request with content as it is, and checks its answer.
+    func send(
+        _ method: String, _ path: String, token: String?, content: [UInt8], _ headers: [String: String] = [:],
+        _ isDocumented: Bool = true, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Reply {
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+        if let token { head += "Authorization: Bearer \(token)\r\n" }
+        if !content.isEmpty {
+            let type = PictureForm.isForm(content) ? PictureForm.contentType : "application/json"
+            if headers["Content-Type"] == nil { head += "Content-Type: \(type)\r\n" }
+            head += "Content-Length: \(content.count)\r\n"
+        }
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        let reply = try await RawClient.send(Array("\(head)\r\n".utf8) + content, to: port)
+        // Operators read the names of settings.
+        if !path.hasPrefix("/health"), let message = reply.json?["error"]?["message"]?.stringValue,
+            let name = reply.wireName(in: message)
+        {
+            Issue.record("\(method) \(path): “\(message)” has the name \(name)", sourceLocation: sourceLocation)
+        }
+        if isDocumented, method != "HEAD", method != "OPTIONS" {
+            for violation in Self.document.checkResponse(method, path, status: reply.status, body: reply.json) {
+                Issue.record("\(method) \(path) → \(reply.status): \(violation)", sourceLocation: sourceLocation)
+            }
+        }
+        return reply
+    }
+
+    // MARK: Looking behind it
+
+    /// Runs a statement as superuser.
+    func sql(_ statement: SQL) async throws {
+        try await database.run { _ = try await $0.query(statement) }
+    }
+
+    /// The rows of a query as JSON objects: `try await server.rows("SELECT status FROM nags")[0]["status"] == "open"`.
+    func rows(_ query: SQL) async throws -> [JSONValue] {
+        try await database.rows("SELECT to_jsonb(t)::text AS json FROM (\(query)) t") { row in
+            let text: String = try row["json"]
+            return try JSONValue(parsing: Array(text.utf8).span)
+        }
+    }
+}
+
+/// Whether an error is that refusal, for `#expect(throws:)`-like checks of typed calls.
+func refusal<Value>(_ call: () async throws -> Value) async throws -> APIError {
+    do { _ = try await call() } catch let error as APIError { return error }
+    throw RawClient.Fault(what: "the call was not refused")
+}
