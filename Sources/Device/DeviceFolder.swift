@@ -15,8 +15,8 @@ public struct DeviceFolder: Sendable {
     public var modelsPath: String { path + "/models" }
 
     /// Seals the words in cache and outbox, with the key of this folder. The folder must be there.
-    /// - Throws: `SessionFileError`.
-    public func seal() throws(SessionFileError) -> TextSeal { TextSeal(try key.load()) }
+    /// - Throws: `PrivateFileError`.
+    public func seal() throws(PrivateFileError) -> TextSeal { TextSeal(try key.load()) }
 
     /// The file of the key that seals the words.
     public var keyPath: String { path + "/sealing.key" }

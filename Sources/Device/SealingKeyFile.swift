@@ -10,8 +10,8 @@ struct SealingKeyFile {
     let path: String
 
     /// The key; a new one where there is none.
-    /// - Throws: `SessionFileError`; `unreadable` also for a file that is no key.
-    func load() throws(SessionFileError) -> SealingKey {
+    /// - Throws: `PrivateFileError`; `unreadable` also for a file that is no key.
+    func load() throws(PrivateFileError) -> SealingKey {
         if !FileManager.default.fileExists(atPath: path) { try create() }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw .unreadable }
@@ -21,7 +21,7 @@ struct SealingKeyFile {
     }
 
     /// Writes a new key to a file of its own and gives that its name: if another process was faster, its key stays.
-    private func create() throws(SessionFileError) {
+    private func create() throws(PrivateFileError) {
         let draft = "\(path).\(getpid())"
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -34,7 +34,7 @@ struct SealingKeyFile {
         guard isWritten, link(draft, path) == 0 || errno == EEXIST else { throw .unwritable }
     }
 
-    func remove() throws(SessionFileError) {
+    func remove() throws(PrivateFileError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .unwritable }
     }
 }

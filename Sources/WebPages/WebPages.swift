@@ -7,25 +7,28 @@ public enum WebPages {
         /// Where it is served.
         public let path: String
         public let contentType: String
-        public let bytes: [UInt8]
+        fileprivate let embedded: Embedded
+
+        public var bytes: [UInt8] { embedded.bytes }
     }
 
     /// `openapi/openapi.json`.
-    public static let apiDocument = bytes(of: "openapi/openapi.json")
+    public static var apiDocument: [UInt8] { bytes(of: "openapi/openapi.json") }
 
     /// `openapi/examples.json`: a request of each operation, and what the server has answered.
-    public static let apiExamples = bytes(of: "openapi/examples.json")
+    public static var apiExamples: [UInt8] { bytes(of: "openapi/examples.json") }
 
     /// `openapi/README.md`: the API guide, in Markdown.
-    public static let apiGuide = bytes(of: "openapi/README.md")
+    public static var apiGuide: [UInt8] { bytes(of: "openapi/README.md") }
 
     /// Everything else. A folder's `index.html` is served at the folder's name.
-    public static let files: [File] = embedded.compactMap { name, bytes in
+    public static let files: [File] = embedded.compactMap { file in
+        let name = file.name
         guard let dot = name.lastIndex(of: "."), let contentType = contentTypes[String(name[dot...])]
         else { return nil }
         let place = name.hasSuffix("/index.html") ? name.dropLast("/index.html".count) : name[...]
         let path = place.dropFirst("pages".count)
-        return File(path: path.isEmpty ? "/" : String(path), contentType: contentType, bytes: bytes)
+        return File(path: path.isEmpty ? "/" : String(path), contentType: contentType, embedded: file)
     }
 
     private static let contentTypes = [
@@ -37,13 +40,26 @@ public enum WebPages {
         embedded.first { $0.name.hasSuffix(name) }?.bytes ?? []
     }
 
-    private static let embedded: [(name: String, bytes: [UInt8])] = {
-        var files: [(name: String, bytes: [UInt8])] = []
-        var page = unsafe web_pages()
-        while let file = unsafe page, let name = unsafe file.pointee.name, let text = unsafe file.pointee.text {
-            files.append((unsafe String(cString: name), unsafe Array(String(cString: text).utf8)))
-            unsafe page = file + 1
-        }
+    private static let embedded: [Embedded] = {
+        var files: [Embedded] = []
+        while let file = Embedded(number: files.count) { files.append(file) }
         return files
     }()
+
+    /// A file in the program's memory. It is copied when it is read.
+    fileprivate struct Embedded: Sendable {
+        let name: String
+        private let number: Int
+
+        /// Nil after the last file.
+        init?(number: Int) {
+            guard let page = unsafe web_pages(), let name = unsafe page[number].name else { return nil }
+            (self.name, self.number) = (unsafe String(cString: name), number)
+        }
+
+        var bytes: [UInt8] {
+            guard let page = unsafe web_pages(), let text = unsafe page[number].text else { return [] }
+            return unsafe Array(String(cString: text).utf8)
+        }
+    }
 }

@@ -152,10 +152,10 @@ struct ClientTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["session.json"])
             #expect(!"\(try session("canary"))".contains("canary"))
             try Data("{".utf8).write(to: URL(filePath: file.path))
-            #expect(throws: SessionFileError.unreadable) { try file.load() }
+            #expect(throws: PrivateFileError.unreadable) { try file.load() }
             try file.remove()
             try file.remove()
-            #expect(throws: SessionFileError.unwritable) { try SessionFile(path: folder + "/no/x").save(try session()) }
+            #expect(throws: PrivateFileError.unwritable) { try SessionFile(path: folder + "/no/x").save(try session()) }
         }
     }
 

@@ -202,7 +202,7 @@ struct SealTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
             #expect(throws: SQLiteError.corrupt) { try folder.seal().open(box, .nag, row) }
             try Data([1, 2, 3]).write(to: URL(filePath: file))
-            #expect(throws: SessionFileError.unreadable) { try folder.seal() }
+            #expect(throws: PrivateFileError.unreadable) { try folder.seal() }
         }
     }
 }

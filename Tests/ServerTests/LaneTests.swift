@@ -170,7 +170,7 @@ struct LaneTests {
     }
 
     @Test("costly reads of a person go one at a time, and two in all")
-    func costlyReads() async throws {
+    func throttledQueries() async throws {
         try await TestServer.run { server in
             let sessions = try await TestDatabase(url: server.database.url, sessions: 8)
             let (locker, counter) = (try await TestDatabase(url: server.database.url), server.database)

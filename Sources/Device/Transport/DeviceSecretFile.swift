@@ -20,12 +20,12 @@ public struct DeviceSecretFile: Sendable {
         return json["secret"]?.stringValue.map { Secret($0) }
     }
 
-    public func save(_ secret: Secret, of server: ServerAddress) throws(SessionFileError) {
+    public func save(_ secret: Secret, of server: ServerAddress) throws(PrivateFileError) {
         let json: JSONValue = ["server": .string(server.description), "secret": .string(secret.wireText)]
         try PrivateFile.write(json.bytes, to: path)
     }
 
-    public func remove() throws(SessionFileError) {
+    public func remove() throws(PrivateFileError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .unwritable }
     }
 }

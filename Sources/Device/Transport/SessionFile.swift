@@ -50,8 +50,8 @@ public struct SessionFile: Sendable {
     public init(path: String) { self.path = path }
 
     /// Nil when nobody is signed in.
-    /// - Throws: `SessionFileError.unreadable` for a file that cannot be read or parsed.
-    public func load() throws(SessionFileError) -> DeviceSession? {
+    /// - Throws: `PrivateFileError.unreadable` for a file that cannot be read or parsed.
+    public func load() throws(PrivateFileError) -> DeviceSession? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let bytes = FileManager.default.contents(atPath: path),
             let json = try? JSONValue(parsing: [UInt8](bytes).span), let session = DeviceSession(json)
@@ -59,17 +59,14 @@ public struct SessionFile: Sendable {
         return session
     }
 
-    public func save(_ session: DeviceSession) throws(SessionFileError) {
+    public func save(_ session: DeviceSession) throws(PrivateFileError) {
         try PrivateFile.write(session.json.bytes, to: path)
     }
 
-    public func remove() throws(SessionFileError) {
+    public func remove() throws(PrivateFileError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .unwritable }
     }
 }
-
-/// Why the session's file cannot be used.
-public enum SessionFileError: Error, Hashable, Sendable { case unreadable, unwritable }
 
 extension DeviceSession {
     fileprivate init?(_ json: JSONValue) {

@@ -50,9 +50,9 @@ package enum FeatureTransaction {
         // Tokens are for this process alone.
         try await body(
             Services(
-                database: database, clock: clock, random: random,
+                servingNobody: database, clock: clock, random: random,
                 tokens: Tokens(keys: [random.bytes(32)], acceptsDevelopmentTokens: true), hashing: hashing,
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: auditKeyring))
+                auditKeyring: auditKeyring))
         _ = try await database.query("COMMIT")
     }
 

@@ -86,12 +86,7 @@ struct ServerParts: Sendable {
             configuration.models, prompts: prompts, shared: sharedModels,
             calls: CallTracer(random, clock, exportingTo: telemetry.spans), poller)
         let mailer = configuration.mail.map { Mailer($0, clock, random, log, poller) }
-        let services = Services(
-            database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
-            heuristics: heuristics, auditKeyring: configuration.auditKeyring, checkpointStatus: checkpointStatus,
-            answerMemory: answerMemory, exports: exports, escalationPlan: configuration.escalationPlan,
-            changes: exchange.changes, picturePool: picturePool, models: models, standby: standby, mailer: mailer,
-            webPushKey: configuration.deliveries.webPush?.publicKey)
+        let services = services(database, models, standby, mailer)
         let sockets = LoopSockets(
             exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
         let application = try application(services, sockets)
@@ -187,12 +182,17 @@ struct ServerParts: Sendable {
         return (sequencer, database)
     }
 
-    /// What a job needs that acts as people do: it receives no pictures, and asks no models.
-    private func services(_ database: Database) -> Services {
+    /// What requests and jobs act with. A job asks no models, reads no standby and sends no mails about accounts.
+    private func services(
+        _ database: Database, _ models: ModelGateways? = nil, _ standby: Standby? = nil, _ mailer: Mailer? = nil
+    ) -> Services {
         Services(
             database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
-            heuristics: heuristics, auditKeyring: configuration.auditKeyring,
-            escalationPlan: configuration.escalationPlan, changes: exchange.changes)
+            heuristics: heuristics, auditKeyring: configuration.auditKeyring, checkpointStatus: checkpointStatus,
+            answerMemory: answerMemory, exports: exports, escalationPlan: configuration.escalationPlan,
+            changes: exchange.changes, picturePool: picturePool,
+            models: models ?? ModelGateways(ModelOptions(), database.poller), standby: standby, mailer: mailer,
+            webPushKey: configuration.deliveries.webPush?.publicKey)
     }
 }
 

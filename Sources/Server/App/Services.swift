@@ -43,11 +43,9 @@ package final class Services {
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
-        heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
-        answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard,
-        changes: ChangedFamilies? = nil, picturePool: BlockingPool? = nil,
-        models: ModelGateways? = nil, standby: Standby? = nil, mailer: Mailer? = nil,
-        webPushKey: String? = nil
+        heuristics: Heuristics, auditKeyring: AuditKeyring?, checkpointStatus: CheckpointStatus,
+        answerMemory: MemoryBudget, exports: ExportLimiter, escalationPlan: EscalationPlan, changes: ChangedFamilies?,
+        picturePool: BlockingPool?, models: ModelGateways, standby: Standby?, mailer: Mailer?, webPushKey: String?
     ) {
         self.database = database
         self.standby = standby
@@ -59,17 +57,30 @@ package final class Services {
         verifiedTokens = VerifiedTokens(tokens)
         self.hashing = hashing
         self.picturePool = picturePool
-        self.models = models ?? ModelGateways(ModelOptions(), database.poller)
+        self.models = models
         self.heuristics = heuristics
         access = Access()
         throttledQueries = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
-        self.answerMemory = answerMemory ?? Limits().answerBudget
-        self.exports = exports ?? ExportLimiter(Limits())
+        self.answerMemory = answerMemory
+        self.exports = exports
         sealing = Sealing(auditKeyring, random: random)
         self.auditKeyring = auditKeyring
         self.escalationPlan = escalationPlan
-        self.checkpointStatus = checkpointStatus ?? CheckpointStatus(isOn: false)
+        self.checkpointStatus = checkpointStatus
         ledger = Ledger(
             database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay, changes: changes)
+    }
+
+    /// The services of a process that answers no clients, such as a seed: without pictures, models, mails and checkpoints.
+    convenience init(
+        servingNobody database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens,
+        hashing: PasswordHashing, auditKeyring: AuditKeyring?, escalationPlan: EscalationPlan = .standard
+    ) throws {
+        self.init(
+            database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
+            heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: auditKeyring,
+            checkpointStatus: CheckpointStatus(isOn: false), answerMemory: Limits().answerBudget,
+            exports: ExportLimiter(Limits()), escalationPlan: escalationPlan, changes: nil, picturePool: nil,
+            models: ModelGateways(ModelOptions(), database.poller), standby: nil, mailer: nil, webPushKey: nil)
     }
 }

@@ -17,7 +17,7 @@ struct ThrottledQueries: Queries {
 }
 
 extension Services {
-    func costlyReads(of caller: Caller) -> ThrottledQueries {
+    func throttledQueries(of caller: Caller) -> ThrottledQueries {
         ThrottledQueries(database: database, lane: throttledQueries, person: caller.userID)
     }
 }

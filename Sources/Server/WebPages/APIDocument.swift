@@ -5,7 +5,7 @@ import WebPages
 /// The OpenAPI document as the server shows it: `openapi/openapi.json`, with the recorded request and response of each
 /// operation as its examples.
 enum APIDocument {
-    static let bytes = withExamples(WebPages.apiDocument, WebPages.apiExamples)
+    static var bytes: [UInt8] { withExamples(WebPages.apiDocument, WebPages.apiExamples) }
 
     /// Returns the document as it is if it or the examples cannot be read, which tests exclude.
     private static func withExamples(_ bytes: [UInt8], _ examples: [UInt8]) -> [UInt8] {

@@ -1,4 +1,5 @@
 import HTTP
+import Synchronization
 import WebPages
 
 /// What browsers open: the front page, the page about the API with its document, and the admin console. Static files
@@ -11,36 +12,54 @@ enum WebPageRoutes {
         """
 
     /// Made once for all loops.
-    private static let pages: [(path: String, response: ConstantResponse)] = WebPages.files.map { file in
+    private static let pages: [(path: String, file: FileResponse)] = WebPages.files.map { file in
         let mediaType = MediaType(file.contentType, securityPolicy: securityPolicy, isCompressible: true)
         let fields = [
-            HeaderField("cache-control", "no-cache"), HeaderField("referrer-policy", "no-referrer"),
-            HeaderField("x-frame-options", "DENY"), HeaderField("cross-origin-opener-policy", "same-origin"),
+            HeaderField("referrer-policy", "no-referrer"), HeaderField("x-frame-options", "DENY"),
+            HeaderField("cross-origin-opener-policy", "same-origin"),
         ]
-        return (file.path, ConstantResponse(mediaType, fields: fields, bytes: file.bytes))
+        return (file.path, FileResponse(mediaType, fields: fields) { file.bytes })
     }
 
     private static let documents = [
-        ("/openapi.json", MediaType.json, APIDocument.bytes), ("/docs/guide.md", markdown, WebPages.apiGuide),
-    ].map { path, mediaType, bytes in
-        (path, ConstantResponse(mediaType, fields: [HeaderField("cache-control", "no-cache")], bytes: bytes))
-    }
+        ("/openapi.json", FileResponse(.json) { APIDocument.bytes }),
+        ("/docs/guide.md", FileResponse(markdown) { WebPages.apiGuide }),
+    ]
 
     private static let markdown = MediaType(
         "text/markdown; charset=utf-8", securityPolicy: securityPolicy, isCompressible: true)
 
     /// - Parameter home: where `/` leads instead of to the front page.
     static func register(in routes: RouteTable, home: String?) {
-        for (path, page) in pages {
+        for (path, file) in pages + documents {
             if path == "/", let home {
                 let redirect = Response(.found, fields: [HeaderField("location", home)])
                 routes.add(Route.immediate(.get, path) { _ in redirect })
             } else {
-                routes.add(Route.immediate(.get, path) { page.response(to: $0) })
+                routes.add(Route(.get, path) { await file.response(to: $0) })
             }
         }
-        for (path, document) in documents {
-            routes.add(Route.immediate(.get, path) { document.response(to: $0) })
+    }
+}
+
+/// The response with a file. It is made when the file is first asked for, on no event loop, because hashing and compressing
+/// all of them would delay the start.
+private final class FileResponse: Sendable {
+    private let make: @Sendable () -> ConstantResponse
+    private let made = Mutex<Task<ConstantResponse, Never>?>(nil)
+
+    init(_ mediaType: MediaType, fields: [HeaderField] = [], _ bytes: @escaping @Sendable () -> [UInt8]) {
+        make = {
+            ConstantResponse(mediaType, fields: [HeaderField("cache-control", "no-cache")] + fields, bytes: bytes())
         }
+    }
+
+    func response(to request: Request) async -> Response {
+        let making = made.withLock { [make] made in
+            let making = made ?? Task.detached { make() }
+            made = making
+            return making
+        }
+        return await making.value.response(to: request)
     }
 }

@@ -17,7 +17,7 @@ extension Stop {
         case let refusal as QuestionRefusal: self = Stop(refusal)
         case let fault as SyncFault: self = Stop(fault)
         case let fault as LogFault: self = Stop(fault)
-        case is SessionFileError:
+        case is PrivateFileError:
             self.init(.inputOutput, "the session's file cannot be read or written; nagz device logout begins anew")
         case is CancellationError: self.init(.tryLater, "cancelled")
         default: self.init(.inputOutput, Self.line(error))

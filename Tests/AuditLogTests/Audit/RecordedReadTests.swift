@@ -33,11 +33,18 @@ struct RecordedReadTests {
                 try await scene(all, .people(family.id), page, .events(ofFamily), ofTime, secret, .entry(family.id, 2))
                     == 1)
             #expect(try await scene(.events(ofKind), .events(ofKind)) == 1, "the pages of a list")
+            let consents = AuditRead.events(AuditQuery(familyID: family.id, q: "consent."))
+            #expect(
+                try await scene(
+                    .events(AuditQuery(q: "consent.", limit: 1)), consents, .people(family.id), .consents(family.id),
+                    .consents(family.id)) == 1, "the view of consents")
             // What is wider, or something else, is recorded.
             #expect(try await scene(.status, all) == 2, "figures cover no entries")
             #expect(try await scene(.events(ofKind), all) == 2, "a kind covers no others")
             #expect(try await scene(.events(ofFamily), all) == 2, "a family covers no others")
             #expect(try await scene(.people(family.id), .consents(family.id)) == 2, "names cover no consents")
+            #expect(try await scene(.consents(family.id), consents) == 2, "those in force cover no history")
+            #expect(try await scene(.events(ofKind), .consents(family.id)) == 2, "entries of a kind cover no consents")
             #expect(try await scene(.entry(family.id, 1), .entry(family.id, 2)) == 2, "an entry covers no other")
             #expect(try await scene(secret, secret) == 2, "what was searched for is not in the log")
             #expect(

@@ -16,10 +16,10 @@ struct MissNagTests {
     private static func miss(_ nag: NagID, in family: FamilyID, on server: TestServer) async throws -> NagResponse {
         let (random, now) = (server.random, server.clock.now())
         return try await server.database.run { database in
-            let services = Services(
-                database: database, clock: server.clock, random: random, tokens: server.tokens,
+            let services = try Services(
+                servingNobody: database, clock: server.clock, random: random, tokens: server.tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+                auditKeyring: nil)
             return try await Nags(services, Gamification(services)).miss(nag, in: family, at: now)
         }
     }

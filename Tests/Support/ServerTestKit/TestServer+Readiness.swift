@@ -15,10 +15,9 @@ extension TestServer {
         try await database.run { database in
             let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
             defer { pool.stop() }
-            let services = Services(
-                database: database, clock: clock, random: random, tokens: tokens,
-                hashing: PasswordHashing(pool, cost: .testing),
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            let services = try Services(
+                servingNobody: database, clock: clock, random: random, tokens: tokens,
+                hashing: PasswordHashing(pool, cost: .testing), auditKeyring: nil)
             let telemetry = Telemetry(loops: 1)
             try await body(Server.Readiness(services, telemetry), telemetry, database)
         }

@@ -3,7 +3,7 @@ import {entries, get} from "/console/api.js";
 import {familyPicker} from "/console/choices.js";
 import {failure, h, icon, nothing, skeleton} from "/console/dom.js";
 import {latest} from "/console/latest.js";
-import {families, loadFamilyName, loadPeople, nobody, person, roleName} from "/console/people.js";
+import {loadFamilyName, loadPeople, nobody, person, roleName} from "/console/people.js";
 import {openEntry, setFilters} from "/console/router.js";
 import {ago, time} from "/console/time.js";
 
@@ -22,14 +22,14 @@ export function consents(main, state) {
         now.replaceChildren(...skeleton(2));
         history.replaceChildren(...skeleton(4));
         place.run(async (signal) => {
-            const family = isAdmin ? wanted || await newestFamily(signal) : state.status.family_id;
+            const family = isAdmin ? wanted || await familyOfNewestConsent(signal) : state.status.family_id;
             if (!family) return null;
-            const [people, inForce, page] = await Promise.all([loadPeople(family, signal), get("/audit/consents", {family_id: family}, signal),
-                entries({family_id: family, q: "consent.", limit: 200}, signal), loadFamilyName(isAdmin && family, signal)]);
+            const [page, people, inForce] = await Promise.all([entries({family_id: family, q: "consent.", limit: 200}, signal), loadPeople(family, signal),
+                get("/audit/consents", {family_id: family}, signal), loadFamilyName(isAdmin && family, signal)]);
             return {family, people, inForce: inForce.items, page};
         }, (found) => {
             if (!found) {
-                now.replaceChildren(nothing("There is no family yet."));
+                now.replaceChildren(nothing("No family has given a consent yet."));
                 return history.replaceChildren();
             }
             if (picker) picker.set(found.family);
@@ -46,8 +46,8 @@ export function consents(main, state) {
     return {update(params) { load(params.get("family_id") || ""); }, leave: place.stop};
 }
 
-async function newestFamily(signal) {
-    const page = await families("", "", signal);
+async function familyOfNewestConsent(signal) {
+    const page = await entries({q: "consent.", limit: 1}, signal);
     return page.items.find((one) => one.family_id !== nobody)?.family_id;
 }
 

@@ -58,7 +58,7 @@ final class AccountDataExport {
                     let caller = caller.at(services.clock.now())
                     _ = try await services.access.account(caller, services.database)
                     let page = ExportPage(user: caller.userID, after: after, limit: pageSize)
-                    let rows = try await services.costlyReads(of: caller).query(section.statement(page, family))
+                    let rows = try await services.throttledQueries(of: caller).query(section.statement(page, family))
                     let found = try rows.map { row throws(PostgresError) -> (id: ResourceID, json: String) in
                         (try row["id"], try row["json"])
                     }

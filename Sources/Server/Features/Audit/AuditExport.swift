@@ -73,7 +73,7 @@ final class AuditExport {
             finding = error
         }
         if finding == nil, reader.family == nil, let keys = services.auditKeyring {
-            finding = try await CheckpointCheck(services.costlyReads(of: caller), keys).firstForeign {
+            finding = try await CheckpointCheck(services.throttledQueries(of: caller), keys).firstForeign {
                 await slice.endOfLine($0)
             }
         }
@@ -90,7 +90,7 @@ final class AuditExport {
     }
 
     private func source(for caller: Caller) -> AuditLogExport {
-        AuditLogExport(services.costlyReads(of: caller), services.sealing, on: services.database.poller)
+        AuditLogExport(services.throttledQueries(of: caller), services.sealing, on: services.database.poller)
     }
     private var slice: CooperativeYield { CooperativeYield(poller: services.database.poller) }
     private var origin: String { services.auditKeyring?.origin ?? "nagz" }

@@ -60,7 +60,7 @@ final class AuditOverview {
         let unit = AuditActivity.Unit(of: to - from)
         var starts = zone.starts(of: unit, from: from, to: to)
         if !starts.isEmpty { starts[0] = from }
-        let rows = try await services.costlyReads(of: caller).query(
+        let rows = try await services.throttledQueries(of: caller).query(
             AuditStatements.activity(reader.family, from: from, to: to, starts: starts))
         var series: [AuditSeries] = []
         var counted = 0

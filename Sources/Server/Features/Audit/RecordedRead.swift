@@ -7,7 +7,8 @@ import Postgres
 ///
 /// The requests of one page view carry one trace. Under it, a read that an entry of the last hour covers is not recorded
 /// again: the entry is of the same person and of the same or a wider scope. Any entry covers the lists of families and of
-/// people, which label what else a page shows. Exports, verifications and single reports are always recorded.
+/// people, which label what else a page shows; a read of the entries about consents covers the consents in force. Exports,
+/// verifications and single reports are always recorded.
 struct RecordedRead {
     /// How far a read goes: figures of entries, or the entries themselves.
     private enum Reach: Int {
@@ -43,9 +44,21 @@ struct RecordedRead {
         Self.reaches[operation] != nil || Self.labels.contains(operation) || Self.lists.contains(operation)
     }
 
+    /// The same as a read of entries: the consents in force follow from the entries about consents.
+    private var asEntries: RecordedRead {
+        guard operation == API.listAuditConsents.operation.id else { return self }
+        return RecordedRead(
+            conditions.merging(
+                [
+                    "operation": API.listAuditEvents.operation.id, "family": family, "q": "consent.",
+                ].compactMapValues(\.self)
+            ) { $1 })
+    }
+
     func covers(_ later: RecordedRead) -> Bool {
         guard later.mayBeCovered else { return false }
         if Self.labels.contains(later.operation) { return true }
+        let later = later.operation == operation ? later : later.asEntries
         let (reach, wanted) = (Self.reaches[operation], Self.reaches[later.operation])
         if operation != later.operation {
             guard let reach, let wanted, reach.rawValue >= wanted.rawValue else { return false }

@@ -115,10 +115,10 @@ struct LivedFamily: Sendable {
     private func miss(_ nag: NagID) async throws -> NagResponse {
         let (random, now, id) = (server.random, server.clock.now(), id)
         return try await server.database.run { database in
-            let services = Services(
-                database: database, clock: server.clock, random: random, tokens: server.tokens,
+            let services = try Services(
+                servingNobody: database, clock: server.clock, random: random, tokens: server.tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: TestServer.auditKeyring)
+                auditKeyring: TestServer.auditKeyring)
             return try await Nags(services, Gamification(services)).miss(nag, in: id, at: now)
         }
     }

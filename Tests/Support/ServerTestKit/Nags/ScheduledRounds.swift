@@ -23,10 +23,10 @@ final class ScheduledRounds: Sendable {
         let (random, tokens, status) = (server.random, server.tokens, status)
         database = try await TestDatabase(url: TestLogin.server.url(server.database.url), sessions: 4)
         let made = try await database.run { database in
-            let services = Services(
-                database: database, clock: clock, random: random, tokens: tokens,
+            let services = try Services(
+                servingNobody: database, clock: clock, random: random, tokens: tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: TestServer.auditKeyring,
+                auditKeyring: TestServer.auditKeyring,
                 escalationPlan: plan)
             let scheduler = Scheduler(services, status: status, log: Log(.off), reach: reach)
             return (LoopBound(value: scheduler), LoopBound(value: Nags(services, Gamification(services))))

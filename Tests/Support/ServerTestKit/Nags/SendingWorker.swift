@@ -25,10 +25,10 @@ final class SendingWorker: Sendable {
         let (random, tokens, figures, clock) = (server.random, server.tokens, figures, server.clock)
         database = try await TestDatabase(url: TestLogin.server.url(server.database.url), sessions: 2)
         worker = try await database.run { database in
-            let services = Services(
-                database: database, clock: clock, random: random, tokens: tokens,
+            let services = try Services(
+                servingNobody: database, clock: clock, random: random, tokens: tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: TestServer.auditKeyring)
+                auditKeyring: TestServer.auditKeyring)
             return LoopBound(
                 value: DeliveryWorker(
                     services, options, figures: figures, log: log, reach: reach))
