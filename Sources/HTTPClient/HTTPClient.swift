@@ -4,7 +4,7 @@ import Reactor
 /// Sends requests over HTTP/1.1 and HTTP/2, and mails over SMTP, with libcurl, whose sockets and timers are served by one event loop.
 ///
 /// Used on that loop only. Connections are kept and shared. TLS certificates are always verified; redirects are answers
-/// like others; a proxy of the environment is not used. Names are resolved on threads of libcurl.
+/// like others. Names are resolved on threads of libcurl.
 @safe public final class HTTPClient {
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     /// Open connections, to all hosts and to one, and idle ones that are kept. One host takes what both channels of
@@ -14,6 +14,7 @@ import Reactor
     private let poller: Poller
     private let networks: NetworkGuard
     private let authorities: String?
+    private let usesProxy: Bool
     private let tracer: RequestTracer?
     private var multi: UnsafeMutableRawPointer?
     private var transfers: [Int: Transfer] = [:]
@@ -26,11 +27,14 @@ import Reactor
     /// - Parameters:
     ///   - networks: which addresses it may connect to.
     ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    ///   - usesProxy: whether requests go through the proxy that the environment names; the networks are then the proxy's.
     ///   - tracer: puts each request into a trace; nil sends no `traceparent`.
     public init(
-        _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, tracer: RequestTracer? = nil
+        _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, usesProxy: Bool = false,
+        tracer: RequestTracer? = nil
     ) {
         (self.poller, self.networks, self.authorities, self.tracer) = (poller, networks, authorities, tracer)
+        self.usesProxy = usesProxy
     }
 
     deinit {
@@ -71,7 +75,7 @@ import Reactor
         let span = tracer?(request.method)
         if let span { request.headers.append(("traceparent", span.traceparent)) }
         do throws(HTTPClientError) {
-            let transfer = try Transfer(request, networks, authorities: authorities)
+            let transfer = try Transfer(request, networks, authorities: authorities, usesProxy: usesProxy)
             transfer.receive = receive
             let response = try await run(transfer)
             span?.end(.success(response.status))

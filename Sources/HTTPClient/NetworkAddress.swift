@@ -91,6 +91,9 @@ public struct NetworkGuard: Sendable {
     /// - Parameter blocks: those of the own network that the operator has named.
     public init(allowing blocks: [NetworkBlock] = []) { (allowed, allowsInternet) = (blocks, true) }
 
+    /// All addresses, for what the person at the machine names.
+    public static let everything = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
+
     private init(only blocks: [NetworkBlock]) { (allowed, allowsInternet) = (blocks, false) }
 
     /// 127.0.0.1 and ::1, and nothing else.

@@ -32,16 +32,18 @@ import Glibc
 
     /// - Parameters:
     ///   - authorities: a file of certificates in PEM form; nil for the system's.
+    ///   - usesProxy: whether it goes through the proxy that the environment names.
     ///   - isConnection: whether nothing is sent: the transfer ends when the connection, with TLS, is open.
     init(
-        _ request: HTTPClientRequest, _ networks: NetworkGuard, authorities: String?, isConnection: Bool = false
+        _ request: HTTPClientRequest, _ networks: NetworkGuard, authorities: String?, usesProxy: Bool = false,
+        isConnection: Bool = false
     ) throws(HTTPClientError) {
         guard request.isWellFormed else { throw .malformedRequest }
         guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.handle = unsafe handle
         (limits, self.networks, self.isConnection) = (request.limits, networks, isConnection)
         usesUnixSocket = request.unixSocket != nil
-        prepare(authorities)
+        prepare(authorities, usesProxy: usesProxy)
         guard prepare(request) else { throw .malformedRequest }
     }
 
@@ -69,7 +71,7 @@ import Glibc
     // MARK: Options
 
     /// Sets what requests and mails have in common.
-    private func prepare(_ authorities: String?) {
+    private func prepare(_ authorities: String?, usesProxy: Bool = false) {
         set(CURLOPT_NOSIGNAL, 1)
         // A cancelled transfer must not wait for the thread that resolves its name.
         set(CURLOPT_QUICK_EXIT, 1)
@@ -80,8 +82,7 @@ import Glibc
         set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limits.whole))
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
         set(CURLOPT_LOW_SPEED_TIME, max(1, Int(limits.stalled.components.seconds)))
-        // Not even the one of the environment.
-        _ = set(CURLOPT_PROXY, "")
+        if usesProxy { set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) } else { _ = set(CURLOPT_PROXY, "") }
         if let authorities { _ = set(CURLOPT_CAINFO, authorities) }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         _ = unsafe CCurlSetReceiver(handle, receiveHeaderLine, receiveBody, context)

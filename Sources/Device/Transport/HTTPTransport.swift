@@ -50,7 +50,7 @@ public final class HTTPTransport: Transport {
     ) async throws(TransportError) {
         let request = HTTPClientRequest("GET", "\(server)\(target)")
         _ = try await onLoop { transport, poller async throws(HTTPClientError) in
-            let socket = WebSocketClient(poller, networks: Self.allNetworks, authorities: transport.authorities)
+            let socket = WebSocketClient(poller, networks: .everything, authorities: transport.authorities)
             return try await socket.receive(from: request, opened: opened) { _ in received() }
         }
     }
@@ -80,14 +80,11 @@ public final class HTTPTransport: Transport {
         return try outcome.get()
     }
 
-    /// The person who signed in named the server: it may be in the own network.
-    private static let allNetworks = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
-
     /// On the loop only.
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
         let opened = LoopBound(
-            value: HTTPClient(poller, networks: Self.allNetworks, authorities: authorities))
+            value: HTTPClient(poller, networks: .everything, authorities: authorities))
         client.withLock { $0 = opened }
         return opened.value
     }

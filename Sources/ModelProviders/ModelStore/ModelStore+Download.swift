@@ -22,7 +22,7 @@ extension ModelStore {
         let part = try ModelPart(partPath(of: model), model, progress)
         try requireRoom(for: model, beside: part.count)
         // A file on this machine comes from this machine; any other from wherever the person's catalogue says.
-        let networks = model.isOnLoopback ? NetworkGuard.loopback : Self.allNetworks
+        let networks = model.isOnLoopback ? NetworkGuard.loopback : .everything
         let client = HTTPClient(poller, networks: networks, authorities: authorities)
         defer { client.close() }
         progress(part.count)
@@ -38,8 +38,6 @@ extension ModelStore {
         try part.rename(to: path(of: model), in: folder)
         return path(of: model)
     }
-
-    private static let allNetworks = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
 
     private func receive(_ part: ModelPart, _ model: ModelFile, _ client: HTTPClient) async throws(ModelStoreError) {
         let end = min(part.count + Self.pieceBytes, model.bytes)

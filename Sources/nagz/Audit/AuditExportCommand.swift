@@ -24,8 +24,8 @@ enum AuditExportCommand {
         }
         let sink = ExportSink(output)
         if let server {
-            try server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
-            try sink.prove(witnesses, by: server)
+            try await server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
+            try await sink.prove(witnesses, by: server)
         } else {
             try await AuditLogFile.export(
                 databaseURL: url, keys: try AuditKeyFile.read(arguments.given), family: family,
@@ -125,11 +125,11 @@ final class ExportSink: Sendable {
     }
 
     /// Adds the proofs that the log extends what the witnesses saw, for verification offline.
-    func prove(_ witnesses: [String], by server: AuditServer) throws {
+    func prove(_ witnesses: [String], by server: AuditServer) async throws {
         let size = state.withLock { $0.size }
         let olds = Set(witnesses.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
         for old in olds.sorted() where old > 0 && old < size {
-            let proof = try server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: size))
+            let proof = try await server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: size))
             try output.write(contentsOf: Data(AuditExportLine.consistency(proof).jsonBytes + [UInt8(ascii: "\n")]))
         }
     }

@@ -1,7 +1,9 @@
 import Contract
 import Foundation
+import HTTPClient
+import Reactor
 
-/// A server's audit operations over HTTP, through `curl`, which supports proxies and certificates.
+/// A server's audit operations over HTTP, through the proxy of the environment where there is one.
 struct AuditServer: Sendable {
     private let base: String
     private let token: String?
@@ -15,75 +17,74 @@ struct AuditServer: Sendable {
         token = ProcessInfo.processInfo.environment["NAGZ_TOKEN"]
     }
 
-    /// One answer, whole.
+    /// Returns one answer, whole.
     func call<Parameters, Answer>(
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters
-    ) throws -> Answer {
-        var bytes: [UInt8] = []
-        let target = base + endpoint.target(parameters)
-        try Curl(target, token, ["--max-time", "60", "--write-out", "\n%{http_code}"]).run { bytes += $0 }
-        let place = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? bytes.startIndex
-        let status = Int(String(decoding: bytes[place...].dropFirst(), as: UTF8.self)) ?? 0
-        do {
-            let body = Array(bytes[..<place])
-            return try endpoint.answer(status: status, body: body.span)
-        } catch {
-            throw Stop(.unavailable, "\(base) answered \(error.status): \(error.message)")
-        }
+    ) async throws -> Answer {
+        var request = request(endpoint.target(parameters))
+        (request.limits.body, request.limits.whole) = (64 << 20, .seconds(60))
+        let response = try await Self.send(request)
+        do { return try endpoint.answer(status: response.status, body: response.body.span) } catch { throw stop(error) }
     }
 
     /// Passes on the bytes of an export as they arrive.
-    func export(_ query: AuditExportQuery, _ take: (Data) throws -> Void) throws {
-        try Curl(base + API.exportAuditLog.target(query), token, ["--no-buffer", "--fail"]).run(take)
+    func export(_ query: AuditExportQuery, _ take: @escaping @Sendable (Data) throws -> Void) async throws {
+        var request = request(API.exportAuditLog.target(query))
+        (request.limits.body, request.limits.whole) = (.max, .seconds(86_400))
+        request.limits.stalled = .seconds(60)
+        let response = try await Self.send(request, take)
+        guard response.status == 200 else {
+            throw stop(APIError(status: response.status, body: response.body.span))
+        }
     }
 
     /// Sends text to another address.
-    static func push(_ text: String, to address: String) throws {
-        guard URL(string: address)?.scheme?.hasPrefix("http") == true else {
-            throw Stop(.usage, "--push takes an http or https address")
+    static func push(_ text: String, to address: String) async throws {
+        let response = try await send(
+            HTTPClientRequest(
+                "POST", address, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8)))
+        guard (200..<300).contains(response.status) else {
+            throw Stop(.unavailable, "\(address) answered \(response.status)")
         }
-        let options = ["--max-time", "30", "--fail", "--header", "Content-Type: text/plain; charset=utf-8"]
-        try Curl(address, nil, options + ["--data-binary", text]).run { _ in }
-    }
-}
-
-/// One run of `curl`.
-private struct Curl {
-    private let process = Process()
-    private let address: String
-    private let token: String?
-
-    init(_ address: String, _ token: String?, _ options: [String]) {
-        self.address = address
-        self.token = token
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["curl", "--silent", "--show-error", "--connect-timeout", "10"] + options + ["--config", "-"]
     }
 
-    /// Passes on its output as it arrives. Address and token go through standard input, where no other process can read
-    /// them.
-    func run(_ take: (Data) throws -> Void) throws {
-        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-        (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
-        do { try process.run() } catch { throw Stop(.unavailable, "curl cannot be started: install it") }
-        var lines = "url = \"\(address)\"\n"
-        if let token { lines += "header = \"Authorization: Bearer \(token.filter { $0 != "\"" && !$0.isNewline })\"\n" }
-        try? input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
-        try? input.fileHandleForWriting.close()
-        do {
-            while let data = try output.fileHandleForReading.read(upToCount: 1 << 18), !data.isEmpty { try take(data) }
-        } catch {
-            process.terminate()
-            throw error
-        }
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            let said = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
-            let line =
-                said.split(separator: "\n").last.map(String.init) ?? "curl ended with \(process.terminationStatus)"
-            let hint = line.contains("401") ? " (NAGZ_TOKEN wants a fresh access token)" : ""
-            throw Stop(.unavailable, line + hint)
+    private func request(_ target: String) -> HTTPClientRequest {
+        var headers = [(name: "User-Agent", value: "nagz/\(NagzVersion.current)")]
+        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        return HTTPClientRequest("GET", base + target, headers: headers)
+    }
+
+    private func stop(_ refusal: APIError) -> Stop {
+        let hint = refusal.status == 401 ? " (NAGZ_TOKEN takes an access token, which lasts a day)" : ""
+        return Stop(.unavailable, "\(base) answered \(refusal.status): \(refusal.message)\(hint)")
+    }
+
+    /// - Parameter take: gets the content of a 200 response in its place.
+    private static func send(
+        _ request: HTTPClientRequest, _ take: (@Sendable (Data) throws -> Void)? = nil
+    ) async throws -> HTTPClientResponse {
+        let loop = try EventLoop(name: "nagz-audit")
+        try loop.start()
+        defer { loop.stop() }
+        return try await loop.task { poller in
+            // The person at the terminal named the server: it may be in the own network.
+            let client = HTTPClient(poller, networks: .everything, usesProxy: true)
+            defer { client.close() }
+            var (content, fault): ([UInt8], (any Error)?) = ([], nil)
+            do {
+                var response = try await client.send(request) { response, bytes in
+                    guard response.status == 200, let take else {
+                        content += bytes
+                        return content.count <= request.limits.body
+                    }
+                    do { try take(Data(bytes)) } catch { fault = error }
+                    return fault == nil
+                }
+                response.body = content
+                return response
+            } catch {
+                throw fault ?? Stop(.unavailable, "\(request.url): \(error)")
+            }
         }
     }
 }

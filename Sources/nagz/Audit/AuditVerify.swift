@@ -23,8 +23,8 @@ enum AuditVerify {
         try arguments.finish()
         let check = AuditExportCheck(pinned: pinned, witnesses: witnesses)
         if let server {
-            try server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
-            try check.compare(witnesses, with: server)
+            try await server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
+            try await check.compare(witnesses, with: server)
         } else if let path {
             try read(path, check)
         } else {
@@ -118,14 +118,14 @@ final class AuditExportCheck: Sendable {
     }
 
     /// Asks a server for the proofs that its log extends what the witnesses saw.
-    func compare(_ witnesses: [SignedNote], with server: AuditServer) throws {
+    func compare(_ witnesses: [SignedNote], with server: AuditServer) async throws {
         let newest = try state.withLock { state in
             try Self.catchUp(&state)
             return state.verifier.newest?.size
         }
         guard let size = newest else { return }
         for old in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size }) where old > 0 && old < size {
-            let proof = try server.call(
+            let proof = try await server.call(
                 API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: Int(size)))
             try state.withLock { try Self.check(.consistency(proof), line: 0, &$0.verifier) }
         }

@@ -17,11 +17,11 @@ enum AuditWitness {
         try arguments.finish()
         let server = try AuditServer(address)
         var trusted = TrustedKeys(pinned: pinned)
-        let text = try server.call(API.getAuditCheckpoint, NoParameters()).text
+        let text = try await server.call(API.getAuditCheckpoint, NoParameters()).text
         guard let note = SignedNote(text) else { throw Stop(.tampered, "TAMPERED: the checkpoint is no signed note") }
         if trusted.checkpoint(note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
             // The log may have handed over to a newer key.
-            let keys = try server.call(API.getAuditStatus, NoParameters()).keys
+            let keys = try await server.call(API.getAuditStatus, NoParameters()).keys
             trusted.accept(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
         }
         guard let newest = trusted.checkpoint(note) else {
@@ -30,7 +30,7 @@ enum AuditWitness {
         let kept = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
         if let last = kept.last { try await compare(newest, with: last, trusted, server) }
         if kept.last != text { try keep(text, in: path) }
-        if let push { try AuditServer.push(text, to: push) }
+        if let push { try await AuditServer.push(text, to: push) }
         print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
     }
 
@@ -52,7 +52,7 @@ enum AuditWitness {
             }
             return
         }
-        let proof = try server.call(
+        let proof = try await server.call(
             API.proveAuditConsistency, ConsistencyQuery(old: Int(last.size), new: Int(newest.size)))
         guard
             MerkleProof.isConsistent(

@@ -54,7 +54,8 @@ enum DeviceCommand {
 
     /// Where the program keeps a person's files.
     static func dataFolder() -> String {
-        if let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
-        return NSHomeDirectory() + "/.local/share/nagz"
+        let environment = ProcessInfo.processInfo.environment
+        if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
+        return (environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()) + "/.local/share/nagz"
     }
 }
