@@ -4,7 +4,7 @@
 
 # MARK: the list
 
-# By script (its path below deploy/) or part: Debian packages, other entries (@entry) and Python environments (python:NAME).
+# By script (its path, without deploy/) or part: Debian packages, other entries (@entry) and Python environments (python:NAME).
 # POSTGRES stands for the version of PostgreSQL in use.
 declare -A NEEDS=(
     # The Swift toolchain links with what g++ brings, and does not start without libncurses6 and libxml2.
@@ -20,29 +20,29 @@ declare -A NEEDS=(
     [bench]='@server python3 wrk gcc libc6-dev jq'
     [package]='@build dpkg-dev binutils'
 
-    [testing/backup]='@server jq python3 pgbackrest systemd'
-    [testing/browser]='@server python3 chromium fonts-dejavu-core'
-    [testing/clients]='@server @python python:clients'
-    [testing/container]='@server @package buildah mmdebstrap jq'
-    [testing/day]='@server @python python:websockets'
-    [testing/faults]='@testing/readme-test python3 libfaketime'
-    [testing/fresh]='@testing/package'
-    [testing/ha]='@server jq python3 iproute2 patroni python3-etcd etcd-server haproxy'
-    [testing/kills]='@server python3'
-    [testing/local-only]='@testing/readme-test python3 strace'
-    [testing/migrations]='@cluster python3'
-    [testing/needs]='@cluster'
-    [testing/models]='@server @python jq python:llama python:litellm'
-    [testing/monitoring]='@testing/readme-test prometheus libfaketime'
-    [testing/package]='@package @testing/websocket lintian mmdebstrap systemd util-linux'
-    [testing/proxies]='@testing/websocket caddy nginx haproxy util-linux'
-    [testing/readme-test]='@server jq'
-    [testing/repack]='@server @repack jq python3'
-    [testing/reproducible]='@package'
-    [testing/schemathesis]='@testing/readme-test @python python:schemathesis'
-    [testing/standby]='@testing/readme-test python3'
-    [testing/upgrade]='@server jq python3 haproxy'
-    [testing/websocket]='@testing/readme-test @python python:websockets'
+    [Tests/System/backup]='@server jq python3 pgbackrest systemd'
+    [Tests/System/browser]='@server python3 chromium fonts-dejavu-core'
+    [Tests/System/clients]='@server @python python:clients'
+    [Tests/System/container]='@server @package buildah mmdebstrap jq'
+    [Tests/System/day]='@server @python python:websockets'
+    [Tests/System/faults]='@Tests/System/readme-test python3 libfaketime'
+    [Tests/System/fresh]='@Tests/System/package'
+    [Tests/System/ha]='@server jq python3 iproute2 patroni python3-etcd etcd-server haproxy'
+    [Tests/System/kills]='@server python3'
+    [Tests/System/local-only]='@Tests/System/readme-test python3 strace'
+    [Tests/System/migrations]='@cluster python3'
+    [Tests/System/needs]='@cluster'
+    [Tests/System/models]='@server @python jq python:llama python:litellm'
+    [Tests/System/monitoring]='@Tests/System/readme-test prometheus libfaketime'
+    [Tests/System/package]='@package @Tests/System/websocket lintian mmdebstrap systemd util-linux'
+    [Tests/System/proxies]='@Tests/System/websocket caddy nginx haproxy util-linux'
+    [Tests/System/readme-test]='@server jq'
+    [Tests/System/repack]='@server @repack jq python3'
+    [Tests/System/reproducible]='@package'
+    [Tests/System/schemathesis]='@Tests/System/readme-test @python python:schemathesis'
+    [Tests/System/standby]='@Tests/System/readme-test python3'
+    [Tests/System/upgrade]='@server jq python3 haproxy'
+    [Tests/System/websocket]='@Tests/System/readme-test @python python:websockets'
 )
 
 # The packages of a Python environment.

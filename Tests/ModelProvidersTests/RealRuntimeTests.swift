@@ -10,10 +10,10 @@ import Testing
 
 private func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment["NAGZ_TEST_MODEL_\(name)"] }
 
-/// With llama.cpp, and with litellm in front of it. Its models say one sentence each, see deploy/testing/models.
+/// With llama.cpp, and with litellm in front of it. Its models say one sentence each, see Tests/System/models.
 @Suite(
     "Model providers with a real runtime",
-    .enabled(if: variable("URL") != nil, "deploy/testing/models starts the runtimes"))
+    .enabled(if: variable("URL") != nil, "Tests/System/models starts the runtimes"))
 struct RealRuntimeTests {
     /// The rules' tip of `facts` with a courtesy: what the check of a model's text lets through.
     private static let sentence = "What is the first thing to do for your chore? Please begin with that."
