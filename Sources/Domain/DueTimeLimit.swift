@@ -3,11 +3,12 @@ public enum DueTimeLimit {
     /// Two years.
     public static let furthest = Timestamp.Span.days(731)
 
+    public static let past = "The due time must lie in the future."
     public static let tooFar = "The due time must be at most two years ahead."
 
     /// What is wrong with a due time; nil if nothing is.
     public static func fault(of dueAt: Timestamp, now: Timestamp) -> String? {
-        guard dueAt > now else { return "The due time must lie in the future." }
+        guard dueAt > now else { return past }
         return isTooFar(dueAt, now: now) ? tooFar : nil
     }
 

@@ -56,6 +56,32 @@ struct ScalarTests {
         #expect(Timestamp(microseconds: microseconds).wireText == text)
     }
 
+    @Test(
+        "a message names a field in words, whatever the client's own names in its path are",
+        arguments: [
+            ("recipient_id", "The recipient ID is wrong."),
+            ("cases[0].question.content", "The content (entry 1) is wrong."),
+            ("constraints.a[4294967295]", "The a (entry 4294967296) is wrong."),
+            ("constraints.a[9223372036854775807]", "The a is wrong."),
+            ("constraints.]a[", "The ]a is wrong."),
+        ])
+    func fieldWords(path: String, message: String) {
+        #expect(APIError(InvalidInput("is wrong", field: path)).message == message)
+        #expect(APIError(.policyInvalidValue, InvalidInput("is wrong", field: path)).code == .policyInvalidValue)
+    }
+
+    @Test("an item's ID says which of its bounds it breaks")
+    func itemIDs() throws {
+        func fault(_ text: String) -> String? {
+            do throws(InvalidInput) { _ = try ImportItemID(wireText: text) } catch { return error.message }
+            return nil
+        }
+        #expect(fault("") == "must not be empty")
+        #expect(fault(String(repeating: "é", count: 255)) == nil)
+        #expect(fault(String(repeating: "e\u{301}", count: 128)) == "must have at most 255 characters")
+        #expect(fault("a\u{1f}") == "must not contain control characters")
+    }
+
     @Test("patches tell absent, null and a value apart")
     func patches() throws {
         func update(_ text: String) throws -> NagUpdate { try NagUpdate(json: try JSONValue(parsing: text)) }

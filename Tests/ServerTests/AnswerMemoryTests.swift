@@ -32,7 +32,7 @@ struct AnswerMemoryTests {
             let refused = try await replies()
             #expect(refused.map(\.status) == [503, 503])
             // The feed says so before it builds the page, the others when it is to be sent.
-            #expect(refused[0].json?["error"]?["message"] == "The server has no room for this answer now.")
+            #expect(refused[0].json?["error"]?["message"] == "The server has no memory for this answer now. Try again.")
             #expect(try await server.call("GET", "/api/v1/blocks", as: family.guardian).status == 200)
             held = nil
             #expect(try await replies().map(\.status) == [200, 200])

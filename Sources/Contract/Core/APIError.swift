@@ -114,9 +114,12 @@ public struct APIError: Error, Hashable, Sendable {
     }
 
     /// 422 for JSON that does not have the expected fields or values. The message names the field in words.
-    public init(_ fault: InvalidInput) {
+    public init(_ fault: InvalidInput) { self.init(.validationFailed, fault) }
+
+    /// Another code for an invalid value.
+    public init(_ code: ErrorCode, _ fault: InvalidInput) {
         let subject = fault.field.map(FieldWords.subject) ?? "The body"
-        self.init(.validationFailed, "\(subject) \(fault.message).", field: fault.field)
+        self.init(code, "\(subject) \(fault.message).", field: fault.field)
         executionCode = fault.code
     }
 
@@ -139,6 +142,24 @@ public struct APIError: Error, Hashable, Sendable {
             self.init(
                 code, "The server answered with status \(status).", retryAfter: retryAfter, status: status)
         }
+    }
+}
+
+/// The messages of this module. Those of the server are in `Server/Refusals`.
+extension APIError {
+    static let textIsNotUTF8 = APIError(.malformedRequest, "The text is not UTF-8.")
+    static let bodyIsEmpty = APIError(.malformedRequest, "The body is empty. Send a JSON document.")
+    static let birthIsInFuture = APIError(
+        .validationFailed, "A date of birth cannot lie in the future.", field: "date_of_birth")
+    /// - Parameter nearest: the name that was probably meant.
+    static func nameIsUnknown(_ name: String, nearest: String?) -> APIError {
+        let hint = nearest.map { " Did you mean \($0)?" } ?? ""
+        return APIError(.validationFailed, "\(name) is unknown here.\(hint)", field: name)
+    }
+    /// What a client throws for a response that is not the operation's.
+    static func responseIsUnreadable(_ fault: String, field: String?) -> APIError {
+        let place = field.map { " (\($0))" } ?? ""
+        return APIError(.internalError, "The server's answer could not be read\(place): \(fault)", status: 502)
     }
 }
 

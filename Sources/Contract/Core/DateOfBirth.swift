@@ -24,9 +24,7 @@ public struct DateOfBirth: Hashable, Sendable, WireText {
     /// - Throws: 422.
     public func past(at now: Timestamp) throws(APIError) -> CivilDate {
         let latest = UniversalTime().local(now + .hours(14)).date
-        guard date <= latest else {
-            throw APIError(.validationFailed, "A date of birth cannot lie in the future.", field: "date_of_birth")
-        }
+        guard date <= latest else { throw APIError.birthIsInFuture }
         return date
     }
 }

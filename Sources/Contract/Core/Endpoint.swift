@@ -56,7 +56,7 @@ public struct PlainText: WireContent, Hashable {
 
     public init(content bytes: Span<UInt8>) throws(APIError) {
         guard let span = try? UTF8Span(validating: bytes) else {
-            throw APIError(.malformedRequest, "The text is not UTF-8.")
+            throw APIError.textIsNotUTF8
         }
         text = String(copying: span)
     }
@@ -69,9 +69,7 @@ extension WireContent where Self: WireReadable {
 
     /// Reads a JSON document.
     init(document bytes: Span<UInt8>) throws(APIError) {
-        guard !bytes.isEmpty else {
-            throw APIError(.malformedRequest, "The body is empty. Send a JSON document.")
-        }
+        guard !bytes.isEmpty else { throw APIError.bodyIsEmpty }
         let json: JSONValue
         do {
             json = try JSONValue(parsing: bytes)
@@ -153,9 +151,7 @@ extension Endpoint {
         do {
             return try Answer(content: body)
         } catch {
-            let field = error.field.map { " (\($0))" } ?? ""
-            throw APIError(
-                .internalError, "The server's answer could not be read\(field): \(error.message)", status: 502)
+            throw APIError.responseIsUnreadable(error.message, field: error.field)
         }
     }
 }

@@ -12,11 +12,12 @@ enum FieldWords {
     static func subject(of path: String) -> String {
         let name = path.split(separator: ".").last?.prefix { $0 != "[" } ?? ""
         let subject = words[name] ?? (name.isEmpty ? "The list" : "The \(plain(name))")
-        guard let start = path.lastIndex(of: "["), let index = Int(path[start...].dropFirst().prefix { $0 != "]" })
+        // A part of the path may be a client's own name: its number may be any.
+        guard let start = path.lastIndex(of: "["), let index = UInt32(path[start...].dropFirst().prefix { $0 != "]" })
         else {
             return subject
         }
-        return "\(subject) (entry \(index + 1))"
+        return "\(subject) (entry \(UInt64(index) + 1))"
     }
 
     /// A wire name as words: `recipient_id` is "recipient ID".

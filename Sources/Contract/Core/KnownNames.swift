@@ -94,8 +94,5 @@ extension KnownNames.Unknown {
     public var told: String { String(percentEncoded(String(name.unicodeScalars.prefix(64))).prefix(64)) }
 
     /// 422, with the name that was probably meant.
-    public var refusal: APIError {
-        let hint = nearest.map { " Did you mean \($0)?" } ?? ""
-        return APIError(.validationFailed, "\(told) is unknown here.\(hint)", field: told)
-    }
+    public var refusal: APIError { .nameIsUnknown(told, nearest: nearest) }
 }

@@ -3,16 +3,21 @@ import JSON
 
 /// The id of an imported item, such as the UID of a calendar's event (RFC 5545 §3.8.4.7). UUIDs are in lower case.
 public struct ImportItemID: Hashable, Sendable, WireText {
-    public static let lengths = 1...255
+    /// In Unicode scalars, as every length of a text.
+    public static let longest = 255
 
     public let wireText: String
 
     public init(_ id: InputID) { wireText = id.description }
 
     public init(wireText text: String) throws(InvalidInput) {
-        guard Self.lengths.contains(text.unicodeScalars.count),
-            !text.unicodeScalars.contains(where: { $0.value < 0x20 })
-        else { throw InvalidInput("must have 1 to 255 characters, without control characters") }
+        guard !text.isEmpty else { throw InvalidInput("must not be empty") }
+        guard text.unicodeScalars.count <= Self.longest else {
+            throw InvalidInput("must have at most \(Self.longest) characters")
+        }
+        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+            throw InvalidInput("must not contain control characters")
+        }
         wireText = InputID(text)?.description ?? text
     }
 

@@ -59,7 +59,7 @@ public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
         case .truncated: "The request ended before it was complete."
         case .fieldRepeated: "A header field that may be sent once was repeated."
         case .overloaded: "The server has no room for another connection."
-        case .memoryTaken: "The server has no room for this request now."
+        case .memoryTaken: "The server has no memory for this request now. Try again."
         }
     }
 }

@@ -71,7 +71,8 @@ public final class Application: Sendable {
 
     /// The 503 sent instead of a response that does not fit the memory limit.
     func answerWithoutRoom(_ request: borrowing Request) -> Response {
-        var response = refuse(.serviceUnavailable, "The server has no room for this answer now.", request.id)
+        var response = refuse(
+            .serviceUnavailable, "The server has no memory for this answer now. Try again.", request.id)
         response.fields.append(HeaderField("retry-after", "1"))
         cors?.apply(to: &response, for: request)
         return response

@@ -17,7 +17,7 @@ struct Access {
             FROM users u LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
             WHERE u.id = \(caller.userID) AND \(sessionCheck(caller))
             """)
-        guard let row = rows.first else { throw Access.sessionEnded }
+        guard let row = rows.first else { throw APIError.sessionHasEnded }
         let status: String = try row["status"]
         if !(orWaiting && status == AccountStatus.pendingGuardianConsent.rawValue) {
             try Access.requireActive(status: status)
@@ -36,7 +36,7 @@ struct Access {
             SELECT u.id FROM users u JOIN admins a ON a.user_id = u.id AND a.revoked_at IS NULL
             WHERE u.id = \(caller.userID) AND u.status = 'active' AND \(sessionCheck(caller))
             """)
-        guard rows.first != nil else { throw Access.sessionEnded }
+        guard rows.first != nil else { throw APIError.sessionHasEnded }
     }
 
     /// The caller as a member of a family.
@@ -53,7 +53,7 @@ struct Access {
             LEFT JOIN family_clock c ON c.family_id = m.family_id
             WHERE u.id = \(caller.userID) AND \(sessionCheck(caller))
             """)
-        guard let row = rows.first else { throw Access.sessionEnded }
+        guard let row = rows.first else { throw APIError.sessionHasEnded }
         try Access.requireActive(status: try row["status"])
         guard let role: FamilyRole = try row["role"] else {
             throw APIError(.authorizationDenied, .notAMember)
@@ -62,10 +62,10 @@ struct Access {
     }
 
     /// The caller's own active family, for operations that name none.
-    /// - Throws: 404 with `missing` when they have none, so that other families' data stays unknown.
-    func member(_ caller: Caller, orNotFound missing: String, _ queries: any Queries) async throws -> Member {
+    /// - Throws: `refusal` when they have none, a 404, so that other families' data stays unknown.
+    func member(_ caller: Caller, orThrow refusal: APIError, _ queries: any Queries) async throws -> Member {
         let account = try await account(caller, queries)
-        guard let family = account.family else { throw APIError(.notFound, missing) }
+        guard let family = account.family else { throw refusal }
         return try await member(caller, of: family, queries)
     }
 
@@ -82,17 +82,12 @@ struct Access {
         }
     }
 
-    static let sessionEnded = APIError(
-        .authenticationFailed, "The session has ended. Sign in again.", reason: ErrorReason.sessionEnded)
-
     static func requireActive(status: String) throws(APIError) {
         switch status {
         case "active": return
         case "pending_guardian_consent":
-            throw APIError(
-                .authorizationDenied, "This account waits for a guardian's consent.",
-                reason: ErrorReason.accountPending)
-        default: throw sessionEnded
+            throw APIError.accountIsPending
+        default: throw APIError.sessionHasEnded
         }
     }
 }

@@ -60,7 +60,7 @@ public struct PasswordHashing: Sendable {
         let cost = cost
         let normal = Self.normalForm(of: secret)
         guard let hash = try await run(lane, client, { Self.hash(asTyped: normal, cost) }) else {
-            throw APIError(.unavailable, "The server is out of memory for sign-ins. Try again.", retryAfter: 2)
+            throw APIError.noMemoryForSignIn
         }
         return hash
     }
@@ -105,7 +105,7 @@ public struct PasswordHashing: Sendable {
         do {
             return try await pool.run(lane: lane.rawValue, client: client.hashValue, work)
         } catch {
-            throw APIError(.unavailable, "Too many sign-ins at once. Try again.", retryAfter: 2)
+            throw APIError.tooManySignIns
         }
     }
 

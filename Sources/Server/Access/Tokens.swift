@@ -72,11 +72,9 @@ public struct Tokens: Sendable {
     /// - Throws: 401, with the same message for every fault of the token.
     public func verify(_ token: String, at now: Timestamp) throws(APIError) -> Claims {
         let verified = try readSigned(token)
-        guard now.seconds < verified.expiry else { throw Self.refusal }
+        guard now.seconds < verified.expiry else { throw APIError.accessTokenIsInvalid }
         return verified.claims
     }
-
-    fileprivate static let refusal = APIError(.authenticationFailed, "The access token is not valid. Sign in again.")
 
     /// The claims of a signed token, or of a development token where those are accepted.
     fileprivate func read(_ token: String) throws(APIError) -> VerifiedTokens.Entry {
@@ -102,7 +100,7 @@ public struct Tokens: Sendable {
             let user = claims["sub"]?.stringValue.flatMap({ UserID($0) }),
             let session = claims["sid"]?.stringValue.flatMap({ SessionID($0) }),
             let expiry = claims["exp"]?.integerValue
-        else { throw Self.refusal }
+        else { throw APIError.accessTokenIsInvalid }
         return (Claims(user: user, session: session), expiry)
     }
 
@@ -146,10 +144,10 @@ package final class VerifiedTokens {
     /// The same as `Tokens.read`, mostly without the computation.
     /// - Throws: 401, with the same message for every fault of the token.
     func verify(_ token: String, at now: Timestamp) throws(APIError) -> Entry {
-        guard token.isASCII else { throw Tokens.refusal }
+        guard token.isASCII else { throw APIError.accessTokenIsInvalid }
         if let verified = known[token], now.seconds < verified.expiry { return verified }
         let verified = try tokens.read(token)
-        guard now.seconds < verified.expiry else { throw Tokens.refusal }
+        guard now.seconds < verified.expiry else { throw APIError.accessTokenIsInvalid }
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
         known[token] = verified
         return verified

@@ -123,11 +123,7 @@ extension VerifiedTokens {
     /// - Throws: 401 unless the token is signed by us, complete and not expired. Whether its session is still open is
     ///   for the database to say: `Access` checks that in the statement that reads what the request needs.
     package func caller(_ token: String?, _ context: CallContext) throws(APIError) -> Caller {
-        guard let token else {
-            throw APIError(
-                .authenticationFailed, "Send an access token as Authorization: Bearer.",
-                reason: ErrorReason.tokenMissing)
-        }
+        guard let token else { throw APIError.accessTokenIsMissing }
         let verified = try verify(token, at: context.now)
         return Caller(userID: verified.user, session: verified.session, context: context)
     }

@@ -18,16 +18,14 @@ struct Failure {
         case let fault as PostgresError:
             answer =
                 Self.isPassing(fault)
-                ? APIError(.unavailable, "The server cannot do this just now. Try again.", retryAfter: 1)
-                : Self.unexpected
+                ? APIError.serverIsBusy
+                : APIError.serverHasFailed
             cause = fault.description
         default:
-            answer = Self.unexpected
+            answer = APIError.serverHasFailed
             cause = "\(type(of: error)): \(error)"
         }
     }
-
-    private static let unexpected = APIError(.internalError, "Something went wrong on the server.")
 
     /// Whether a retry may succeed soon: overload, a lost connection, a timeout, a full disk.
     private static func isPassing(_ error: PostgresError) -> Bool {

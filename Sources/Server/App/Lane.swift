@@ -41,9 +41,7 @@ final class Lane<Key: Hashable & Sendable> {
             }
         }
         if let timer { poller.cancel(timer) }
-        guard mayGo else {
-            throw APIError(.unavailable, "Too many requests like this are waiting. Try again.", retryAfter: 1)
-        }
+        guard mayGo else { throw APIError.tooManyRequestsAreWaiting }
     }
 
     func leave(_ key: Key) { turns.leave(key) }

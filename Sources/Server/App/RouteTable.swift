@@ -165,10 +165,10 @@ final class RouteTable {
     private static func requireReadable(_ request: Request, _ form: ContentForm) throws(APIError) {
         guard form != .nothing, !request.body.isEmpty else { return }
         if let coding = request.headers["content-encoding"], coding.lowercased() != "identity" {
-            throw APIError(.unsupportedMediaType, "Send the body without a Content-Encoding.")
+            throw APIError.bodyIsEncoded
         }
         if form == .json, let type = request.headers["content-type"], !isJSON(type) {
-            throw APIError(.unsupportedMediaType, "Send the body as JSON, with Content-Type: application/json.")
+            throw APIError.bodyIsNotJSON
         }
     }
 
@@ -262,17 +262,14 @@ final class RouteTable {
         fields.append(HeaderField(HeaderFields.rateLimit.limit, String(quota.limit)))
         fields.append(HeaderField(HeaderFields.rateLimit.remaining, String(quota.remaining)))
         fields.append(HeaderField(HeaderFields.rateLimit.reset, String(quota.reset)))
-        guard quota.isAllowed else {
-            throw APIError(
-                .rateLimited, "Too many requests. Try again in \(quota.reset) seconds.", retryAfter: quota.reset)
-        }
+        guard quota.isAllowed else { throw APIError.tooManyRequests(retryAfter: quota.reset) }
     }
 
     private static func bearerToken(_ request: Request) throws(APIError) -> String? {
         do {
             return try request.bearerToken()
         } catch {
-            throw APIError(.malformedRequest, "Send one Authorization header.")
+            throw APIError.authorizationIsRepeated
         }
     }
 
@@ -348,9 +345,7 @@ extension IdempotencyKey {
             return nil
         }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw APIError(
-                .validationFailed, "An Idempotency-Key has 1 to 255 visible ASCII characters.", field: "Idempotency-Key"
-            )
+            throw APIError.idempotencyKeyIsInvalid
         }
         let head = "\(key) \(operation.method.rawValue) \(request.head.rawTarget)\n"
         self.init(

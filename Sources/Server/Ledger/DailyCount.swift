@@ -23,8 +23,7 @@ struct DailyCount {
             let start: Timestamp = try row["day_started"]
             let end = start + DailyLimit.day
             let seconds = ((end - now).microseconds + 999_999) / 1_000_000
-            throw APIError(
-                .rateLimited, "\(limit.message) Try again after \(end.minute).", retryAfter: Int(max(1, seconds)))
+            throw APIError.limitIsReached(limit, until: end, retryAfter: Int(max(1, seconds)))
         }
         return """
             INSERT INTO daily_counts AS d (user_id, act, day_started, count)

@@ -29,10 +29,7 @@ struct IdempotencyRecord {
             WHERE u.id = \(caller.userID) AND k.key = \(key.key) AND \(Access().sessionCheck(caller))
             """)
         guard let row = rows.first else { return nil }
-        guard try row["fingerprint"] == key.fingerprint else {
-            throw APIError(
-                .validationFailed, "This Idempotency-Key was used for another request.", field: "Idempotency-Key")
-        }
+        guard try row["fingerprint"] == key.fingerprint else { throw APIError.idempotencyKeyWasUsed }
         let body: [UInt8] = try row["body"]
         caller.markReplayed()
         return try Answer(content: body.span)

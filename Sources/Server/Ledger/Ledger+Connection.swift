@@ -34,7 +34,7 @@ extension Ledger {
                         _ = try await transaction.query("INSERT INTO family_clock (family_id) VALUES (\(id))")
                         let write = statement(
                             act, in: id, caller.context, idempotency: idempotency, outcome: answer.content, seal: seal)
-                        guard try await !transaction.query(write).isEmpty else { throw Self.wrongClock }
+                        guard try await !transaction.query(write).isEmpty else { throw APIError.clocksDiffer }
                     }
                     return LoopBound(value: (decision, seal))
                 }

@@ -126,7 +126,7 @@ final class Ledger {
                     let clock = try await database.query(
                         "SELECT \(isWithinClockSkew) AS is_within_skew FROM (SELECT \(caller.now) AS now) act"
                     ).one()
-                    guard try clock["is_within_skew"] else { throw Self.wrongClock }
+                    guard try clock["is_within_skew"] else { throw APIError.clocksDiffer }
                 }
                 let (foundation, act, answer) = try await decide(database)
                 let seal = try await seal(for: act, database)
@@ -231,14 +231,11 @@ final class Ledger {
             SELECT c.ts, \(isWithinClockSkew) AS is_within_skew FROM family_clock c, (SELECT \(now) AS now) act
             WHERE c.family_id = \(family) FOR UPDATE OF c
             """)
-        if try clock.first?["is_within_skew"] == false { throw Self.wrongClock }
+        if try clock.first?["is_within_skew"] == false { throw APIError.clocksDiffer }
         if let last = try clock.first?["ts"] as Timestamp?, last >= now + Self.largestLead {
-            throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
+            throw APIError.familyChangesTooFast
         }
     }
-
-    static let wrongClock = APIError(
-        .unavailable, "The clocks of this server and of the database differ. Try again later.", retryAfter: 30)
 
     /// The ledger refused an act that was decided while its row was held: a fault of the program.
     enum LedgerFault: Error { case refusedWhileHeld }

@@ -11,9 +11,6 @@ import Reactor
 /// asks again. A relay that does not take it is tried three more times within six minutes. Neither addresses nor words
 /// are logged.
 final class Mailer {
-    static let isMissing = APIError(
-        .conflict, "This server sends no mail. Ask whoever runs it for a code.", reason: ErrorReason.mailNotConfigured)
-
     /// Mails under way; further ones are dropped.
     private static let limit = 64
     private static let waits: [Duration] = [.seconds(5), .seconds(60), .seconds(300)]

@@ -61,9 +61,7 @@ final class RealtimeRoute {
         let context = CallContext(
             now: services.clock.now(), trace: TraceID(high: request.trace.traceHigh, low: request.trace.traceLow),
             request: Domain.RequestID(high: request.id.high, low: request.id.low), remote: request.remote.network)
-        guard !sockets.isDraining else {
-            throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
-        }
+        guard !sockets.isDraining else { throw APIError.serverIsStopping }
         let caller: Caller
         do {
             if let ticket = request.query["ticket"] {
@@ -79,11 +77,11 @@ final class RealtimeRoute {
         }
         try limit(.user(caller.userID), context)
         guard let family = request.query["family_id"].flatMap({ FamilyID($0) }) else {
-            throw APIError(.validationFailed, "The family ID must be a UUID.", field: "family_id")
+            throw APIError.familyIDIsInvalid
         }
         let member = try await member(caller, of: family)
         guard let permit = sockets.exchange.limiter.admit(caller.userID, request.remote.network) else {
-            throw APIError(.unavailable, "Too many sockets are open.", retryAfter: 30)
+            throw APIError.tooManySockets
         }
         return LoopSockets.Opening(
             user: caller.userID, session: caller.sessionID, family: family, role: member.role, seq: member.seq,
@@ -104,8 +102,7 @@ final class RealtimeRoute {
 
     private func limit(_ subject: RateLimiter.Subject, _ context: CallContext) throws(APIError) {
         guard let quota = limiter.count(subject, .read, at: context.now), !quota.isAllowed else { return }
-        throw APIError(
-            .rateLimited, "Too many requests. Try again in \(quota.reset) seconds.", retryAfter: quota.reset)
+        throw APIError.tooManyRequests(retryAfter: quota.reset)
     }
 
     private func report(_ failure: Failure, _ request: Request) {

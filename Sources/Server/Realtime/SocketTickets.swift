@@ -22,10 +22,7 @@ final class SocketTickets {
 
     private func create(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> SocketTicket {
         _ = try await services.access.account(caller, services.database)
-        guard let session = caller.sessionID else {
-            throw APIError(
-                .policyForbidden, "A development token has no session. Open the socket with the token itself.")
-        }
+        guard let session = caller.sessionID else { throw APIError.tokenHasNoSession }
         let ticket = base64URL(services.random.bytes(32))
         let end = call.now + Self.lifetime
         _ = try await services.database.query(
@@ -37,9 +34,7 @@ final class SocketTickets {
     /// - Throws: 401 for a ticket that is unknown, over or used.
     func caller(_ ticket: String, _ context: CallContext) async throws -> Caller {
         let rows = try await services.database.query(SocketTicketStatements.use(ticket, at: context.now))
-        guard let row = rows.first else {
-            throw APIError(.authenticationFailed, "The ticket is not valid, or was used. Create another.")
-        }
+        guard let row = rows.first else { throw APIError.ticketIsInvalid }
         return Caller(ofTicket: try row["user_id"], try row["session_id"], context)
     }
 }

@@ -31,11 +31,10 @@ final class ExportLimiter: Sendable {
         let refusal: APIError? = counts.withLock { counts in
             let ofNetwork = network.flatMap { counts.byNetwork[$0] } ?? 0
             guard counts.byPerson[person] ?? 0 < Self.perPerson, ofNetwork < Self.perAddress else {
-                return APIError(
-                    .rateLimited, "Other exports are under way for you. Wait until they have ended.", retryAfter: 10)
+                return APIError.tooManyExportsOfOne
             }
             guard counts.total < limit else {
-                return APIError(.unavailable, "Too many exports are under way. Try again.", retryAfter: 10)
+                return APIError.tooManyExports
             }
             counts.total += 1
             counts.byPerson[person, default: 0] += 1

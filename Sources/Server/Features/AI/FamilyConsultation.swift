@@ -38,9 +38,7 @@ extension MemberQuestion: AboutFamily {
         let rows = try await queries.query(
             AIStatements.misses(
                 of: userID, in: familyID, from: FactWindow.patterns.start(caller.now), to: caller.now))
-        guard let subject = try rows.first?["pseudonym"] as Pseudonym? else {
-            throw APIError(.notFound, "There is no such member.")
-        }
+        guard let subject = try rows.first?["pseudonym"] as Pseudonym? else { throw APIError.noSuchMember }
         let misses = try rows.map { row throws(PostgresError) -> PatternFacts.Miss? in
             guard let dueAt: Timestamp = try row["due_at"], let missedAt: Timestamp = try row["at"] else {
                 return nil

@@ -53,7 +53,7 @@ extension Mediator {
         }
         guard permit.letsRulesAnswer else {
             throw ExecutionRefusal(
-                code, "The model could not answer. Try again, or ask without it.", permit, failed: model,
+                .modelHasNotAnswered(code), permit, failed: model,
                 retryAfter: secondsToWait)
         }
         return Authorship(fallback: fallback)

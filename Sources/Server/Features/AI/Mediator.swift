@@ -89,7 +89,9 @@ package final class Mediator {
         let started = MonotonicTime.now()
         let (nag, act, depth) = (question.nagID, operation.nagAct, operation.facts)
         let first = try await consult(caller, on: nag, act, depth, services.database, session: options.sessionID)
-        if let expected, expected != first.family, expected != first.requester.settings.home { throw NagView.notFound }
+        if let expected, expected != first.family, expected != first.requester.settings.home {
+            throw APIError.noSuchNag
+        }
         func attempt(_ consultation: NagConsultation) -> ExecutionAttempt {
             self.attempt(
                 operation.id, question, options, caller, consultation.family, consultation.requester,
@@ -215,7 +217,7 @@ package final class Mediator {
             try await queries.read(
                 AIStatements.nagFacts(nag, in: ledger, for: caller, sessionCheck: sessionCheck, depth))
         }
-        guard let row = rows.first else { throw Access.sessionEnded }
+        guard let row = rows.first else { throw APIError.sessionHasEnded }
         let consultation = try NagConsultation(row, nag, for: caller, act, depth, zones: services.zones)
         if let session, depth == .full {
             consultation.addSession(try await turns.read(session, of: caller.userID, at: caller.now, queries))

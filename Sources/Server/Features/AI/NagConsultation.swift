@@ -23,10 +23,10 @@ final class NagConsultation {
     ) throws {
         try Access.requireActive(status: try row["account_status"])
         guard let recipientID: UserID = try row["recipient_id"], let family: FamilyID = try row["family_id"] else {
-            throw NagView.notFound
+            throw APIError.noSuchNag
         }
         let part = try NagPart(row, for: caller, try row["creator_id"], recipientID)
-        if part.isEmpty, try row["connection_id"] as ConnectionID? != nil { throw NagView.notFound }
+        if part.isEmpty, try row["connection_id"] as ConnectionID? != nil { throw APIError.noSuchNag }
         if let reason = RoleMatrix.denial(of: act, by: part) {
             denial = (reason, .authorizationDenied)
         } else if act == .askForPushBack,

@@ -21,18 +21,8 @@ struct Requester {
 
     /// - Throws: 403 naming what is missing: the family's consent or the caller's own preference.
     static func requireOpenGate(_ row: Row) throws {
-        guard try row["has_consent"] else {
-            throw APIError(
-                .authorizationDenied,
-                "This needs the consent to AI mediation, which is not in force. Grant it in the family's consents.",
-                reason: ErrorReason.consentMissing)
-        }
-        guard try row["is_enabled"] else {
-            throw APIError(
-                .authorizationDenied,
-                "The AI on the server is off in your preferences. Switch it on there.",
-                reason: ErrorReason.switchedOff)
-        }
+        guard try row["has_consent"] else { throw APIError.aiConsentIsMissing }
+        guard try row["is_enabled"] else { throw APIError.aiIsOff }
     }
 }
 

@@ -42,7 +42,7 @@ final class Accounts {
                 try await connections.revokeAll(of: caller)
             }
         }
-        throw APIError(.conflict, "You were invited several times meanwhile. Try again.")
+        throw APIError.accountWasInvited
     }
 
     private func deleteUnconnected(
@@ -53,17 +53,18 @@ final class Accounts {
         let found = try await services.database.query(AccountStatements.byID(user)).first
         guard let person = try found.map(Person.init),
             user == caller.userID || (account.family != nil && person.membership?.familyID == account.family)
-        else { throw APIError(.notFound, "There is no such account.") }
+        else { throw APIError.noSuchAccount }
         let answer = AccountResponse(
             id: user, email: person.email, displayName: person.displayName, status: AccountStatus.deleted.rawValue,
             createdAt: person.createdAt)
         if let family = account.family {
             return try await families.depart(caller, user, from: family, by: .deletingAccount(answer, at: call.now))
         }
-        let hasJoined = APIError(.conflict, "You have joined a family meanwhile.")
         do {
             return try await services.ledger.write(caller, in: .outside) { queries in
-                guard try await services.access.account(caller, queries).family == nil else { throw hasJoined }
+                guard try await services.access.account(caller, queries).family == nil else {
+                    throw APIError.accountHasJoined
+                }
                 let act = Act(
                     kind: .accountDeleted, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
                     stampedRows: 0,
@@ -74,7 +75,7 @@ final class Accounts {
                 return .perform(act, answer)
             }
         } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
-            throw hasJoined
+            throw APIError.accountHasJoined
         }
     }
 }

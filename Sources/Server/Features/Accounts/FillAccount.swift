@@ -24,11 +24,10 @@ extension Accounts {
             let hasBirth: Bool = try row["has_date_of_birth"]
             let birth = hasBirth ? nil : given
             if account.email == nil, body.email != nil || birth != nil {
-                throw APIError(.policyForbidden, "A guardian looks after this account's address and day of birth.")
+                throw APIError.guardianKeepsProfile
             }
             if let birth, birth.isUnder13(on: UniversalTime().local(call.now).date) {
-                throw APIError(
-                    .policyForbidden, "Accounts of children under 13 are made by a guardian.", field: "date_of_birth")
+                throw APIError.under13NeedsGuardian
             }
             let name = account.displayName == nil ? body.displayName : nil
             if name == nil, birth == nil { return .answer(answer) }

@@ -31,7 +31,7 @@ package final class Attachments {
         let usable = try await queries.query(
             AttachmentStatements.countUsable(attachments, of: caller.userID, at: caller.now)
         ).one()
-        guard try usable["count"] == attachments.count else { throw Self.notUsable }
+        guard try usable["count"] == attachments.count else { throw APIError.picturesAreNotUsable }
     }
 
     /// Runs an act that uses uploads. One that another nag has taken, or that was deleted, at the same moment is refused
@@ -42,11 +42,7 @@ package final class Attachments {
         } catch let error as PostgresError
             where error.violates(.oneNagPerAttachment) || error.violates(.attachmentExists)
         {
-            throw Self.notUsable
+            throw APIError.picturesAreNotUsable
         }
     }
-
-    private static let notUsable = APIError(
-        .validationFailed, "Give pictures that you uploaded within the last day, and each to one nag only.",
-        field: "attachment_ids")
 }

@@ -16,7 +16,7 @@ extension Attachments {
         let body = call.body.bytes
         // The picture in the form, the clean one, and what waits for the database.
         let memory = services.answerMemory.reserve(3 * body.count, for: caller.context.remote)
-        guard memory != nil else { throw Self.noRoom }
+        guard memory != nil else { throw APIError.noMemoryForPicture }
         let answer = try await uploads.run(caller.userID) {
             let upload = try await clean(body, contentType: headers["content-type"] ?? "", for: caller.userID)
             return try await store(upload, caller, in: chain)
@@ -24,8 +24,6 @@ extension Attachments {
         _ = memory
         return Response(.created, .json, bytes: answer.content)
     }
-
-    static let noRoom = APIError(.unavailable, "The server has no room for this picture now.", retryAfter: 1)
 
     /// A clean picture with its SHA-256.
     private struct Upload: Sendable {
@@ -43,12 +41,8 @@ extension Attachments {
                 throw APIError(error.isTooLarge ? .payloadTooLarge : .malformedRequest, error.reason)
             }
             let files = form.parts.filter { $0.name == "file" }
-            guard files.count == 1, let file = files.first else {
-                throw APIError(.validationFailed, "Send one part with the name file.", field: "file")
-            }
-            guard file.content.count <= AttachmentLimit.size else {
-                throw APIError(.payloadTooLarge, "A picture has at most 10 MB.")
-            }
+            guard files.count == 1, let file = files.first else { throw APIError.uploadHasNoFile }
+            guard file.content.count <= AttachmentLimit.size else { throw APIError.pictureIsTooLarge }
             filename = AttachmentName.sanitized(file.filename)
             do throws(PictureError) {
                 picture = try Picture(cleaning: Array(body[file.content]))
@@ -69,7 +63,7 @@ extension Attachments {
         do {
             result = try await pool.run(client: user.hashValue, work)
         } catch {
-            throw APIError(.unavailable, "Too many pictures at once. Try again.", retryAfter: 1)
+            throw APIError.tooManyPictures
         }
         return try result.get()
     }
@@ -83,9 +77,7 @@ extension Attachments {
             let account = try await services.access.account(caller, queries)
             let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).one()
             guard try unused["size"] + bytes.count <= AttachmentLimit.unusedBytes else {
-                throw APIError(
-                    .rateLimited, "You have uploaded as many pictures as may wait for a nag. Try again later.",
-                    retryAfter: 3_600)
+                throw APIError.tooManyUnusedPictures
             }
             let count = DailyCount(limit: .attachments, user: caller.userID)
             let answer = AttachmentResponse(

@@ -23,15 +23,15 @@ extension Attachments {
         case .part(let part): (status, range) = (.partialContent, part)
         case .unsatisfiable:
             return RouteTable.refusal(
-                APIError(.validationFailed, "The picture has \(attachment.size) bytes.", field: "range", status: 416),
+                APIError.rangeIsNotSatisfiable(size: attachment.size),
                 call.context.request.wireText, [HeaderField("content-range", "bytes */\(attachment.size)")])
         }
         // The row as it arrives, and the bytes from it.
         let memory = services.answerMemory.reserve(2 * range.count, for: caller.context.remote)
-        guard memory != nil else { throw Self.noRoom }
+        guard memory != nil else { throw APIError.noMemoryForPicture }
         // Another request may have deleted it meanwhile.
         guard let row = try await services.database.query(AttachmentStatements.bytes(of: id, range)).first else {
-            throw Self.notFound
+            throw APIError.noSuchPicture
         }
         let bytes: [UInt8] = try row["bytes"]
         _ = memory
@@ -54,11 +54,11 @@ extension Attachments {
     private func readable(_ id: AttachmentID, by caller: Caller) async throws -> Description {
         let rows = try await services.database.query(
             AttachmentStatements.attachment(id, for: caller, sessionCheck: services.access.sessionCheck(caller)))
-        guard let row = rows.first else { throw Access.sessionEnded }
+        guard let row = rows.first else { throw APIError.sessionHasEnded }
         try Access.requireActive(status: try row["account_status"])
         guard let type: String = try row["content_type"], let format = PictureFormat(rawValue: type),
             try isReadable(row, by: caller)
-        else { throw Self.notFound }
+        else { throw APIError.noSuchPicture }
         return Description(
             size: try row["size"], digest: try row["digest"], filename: try row["filename"], format: format)
     }
@@ -70,8 +70,6 @@ extension Attachments {
         }
         return RoleMatrix.denial(of: .read, by: try NagPart(row, for: caller, creator, recipient)) == nil
     }
-
-    private static let notFound = APIError(.notFound, "There is no such picture.")
 }
 
 extension PictureFormat {

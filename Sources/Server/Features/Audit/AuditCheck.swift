@@ -22,12 +22,8 @@ final class AuditCheck {
         defer { withExtendedLifetime(running) {} }
         let reader = try await services.auditReader(
             caller, of: call.body.familyID, reading: API.checkAuditLog.operation)
-        guard let family = reader.family else {
-            throw APIError(.validationFailed, "Name the family to check.", field: "family_id")
-        }
-        guard let keys = services.auditKeyring else {
-            throw APIError(.conflict, "This server keeps no log that could be checked.")
-        }
+        guard let family = reader.family else { throw APIError.auditCheckNeedsFamily }
+        guard let keys = services.auditKeyring else { throw APIError.noAuditLog }
         let check = FamilyCheck(services.database, keys, services.sealing, clock: services.clock)
         let report = try await check.run(
             family,

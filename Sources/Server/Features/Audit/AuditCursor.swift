@@ -18,19 +18,16 @@ struct AuditCursor: Hashable {
     /// - Throws: 422 for text that is not a cursor of this list.
     static func parsed(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
         guard let text else { return nil }
-        guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw refusal }
+        guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw APIError.auditCursorIsUnknown }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         let cursor = AuditCursor(
             family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
             at: Timestamp(microseconds: Int64(bitPattern: word(3))))
         guard family == nil || cursor.family == family,
             (Timestamp.epoch...Timestamp.lastSecond).contains(cursor.at)
-        else { throw refusal }
+        else { throw APIError.auditCursorIsUnknown }
         return cursor
     }
-
-    private static let refusal = APIError(
-        .validationFailed, "cursor is not one of this family's audit log.", field: "cursor")
 
     var text: String {
         let words = [before, at.microseconds]

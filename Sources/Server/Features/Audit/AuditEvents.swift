@@ -32,11 +32,11 @@ package final class AuditEvents {
     /// - Throws: 404 when there is no such entry, 403 when the caller may not read that audit log.
     func detail(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
         let path = call.parameters
-        guard let number = path.number else { throw Self.missing }
+        guard let number = path.number else { throw APIError.noSuchAuditEntry }
         _ = try await services.auditReader(
             caller, of: path.familyID, reading: API.getAuditEvent.operation, details: ["n": path.n])
         let rows = try await services.database.query(AuditStatements.entry(path.familyID, number))
-        guard let row = rows.first else { throw Self.missing }
+        guard let row = rows.first else { throw APIError.noSuchAuditEntry }
         let entry = try Contract.AuditEntry(row, services.sealing)
         let at: Timestamp = try row["at"]
         var detail = AuditEntryDetail(
@@ -50,8 +50,6 @@ package final class AuditEvents {
         detail.proof = try await LogReader(services).inclusion(of: path.familyID, number)
         return detail
     }
-
-    private static let missing = APIError(.notFound, "There is no such entry.")
 }
 
 extension AuditQuery {

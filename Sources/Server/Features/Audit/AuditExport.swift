@@ -19,9 +19,7 @@ final class AuditExport {
     /// Sends the lines as they are read. The answer has no length, and ends early when something fails on the way.
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
         let after = call.parameters.after.map(Int64.init)
-        guard after ?? 0 >= 0 else {
-            throw APIError(.validationFailed, "after must not be negative.", field: "after")
-        }
+        guard after ?? 0 >= 0 else { throw APIError.exportStartIsNegative }
         let export = try services.exports.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,

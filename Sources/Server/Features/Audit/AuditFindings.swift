@@ -11,8 +11,6 @@ final class AuditFindings {
 
     init(_ services: Services) { self.services = services }
 
-    private static let missing = APIError(.notFound, "There is no such finding.")
-
     /// The findings, the newest first, for administrators.
     func list(_ caller: Caller, _ call: Call<AuditFindingsQuery, NoBody>) async throws -> Page<KeptFinding> {
         _ = try await services.requireAdministrator(caller, .auditFindingReviewDenied)
@@ -31,7 +29,9 @@ final class AuditFindings {
             let account = try await services.access.account(caller, queries)
             guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
             let rows = try await queries.query(AuditFindingStatements.finding(call.parameters.findingID))
-            guard let row = rows.first, var finding = try KeptFinding(ifAny: row) else { throw Self.missing }
+            guard let row = rows.first, var finding = try KeptFinding(ifAny: row) else {
+                throw APIError.noSuchAuditFinding
+            }
             if finding.acknowledgedAt != nil { return .answer(finding) }
             (finding.acknowledgedAt, finding.acknowledgedBy) = (call.now, account.id)
             finding.reason = call.body.reason

@@ -20,7 +20,7 @@ final class AuditOverview {
         let reader = try await services.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
         let query = call.parameters
         guard let offset = Int64(query.cursor ?? "0"), (0...1_000_000).contains(offset) else {
-            throw APIError(.validationFailed, "cursor is not one of this list.", field: "cursor")
+            throw APIError.cursorIsUnknown
         }
         let text = query.q.flatMap { $0.isEmpty ? nil : $0 }
         let id = reader.family ?? text.flatMap { FamilyID($0) }
@@ -47,13 +47,9 @@ final class AuditOverview {
         let from = query.from ?? to - .days(30)
         let name = query.timeZone ?? "UTC"
         guard (1...350_000_000).contains((to - from).microseconds / 1_000_000), from >= .epoch else {
-            throw APIError(.validationFailed, "from must lie before to, by eleven years at most.", field: "from")
+            throw APIError.auditRangeIsInvalid
         }
-        guard let zone = services.zones.known(name) else {
-            throw APIError(
-                .validationFailed, "The time zone must be a name of the IANA database, such as Europe/Berlin.",
-                field: "time_zone")
-        }
+        guard let zone = services.zones.known(name) else { throw APIError.timeZoneIsUnknown() }
         let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.getAuditActivity.operation,
             details: ["from": from.rfc3339, "to": to.rfc3339])

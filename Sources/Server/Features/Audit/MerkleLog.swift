@@ -36,9 +36,7 @@ final class MerkleLog {
 
     /// - Throws: 404 before the first checkpoint.
     func checkpoint(_ call: Call<NoParameters, NoBody>) async throws -> Response {
-        guard let newest = try await reader.newestCheckpoint() else {
-            throw APIError(.notFound, "There is no checkpoint yet.")
-        }
+        guard let newest = try await reader.newestCheckpoint() else { throw APIError.noCheckpoint }
         return .text(.ok, newest.note)
     }
 
@@ -55,7 +53,7 @@ final class MerkleLog {
     func tile(_ name: some TileName) async throws -> Response {
         guard let tile = Tile(level: name.level, path: name.parts), let bytes = try await reader.bytes(of: tile)
         else {
-            throw APIError(.notFound, "There is no such tile.")
+            throw APIError.noSuchTile
         }
         return Response(.ok, .bytes, bytes: bytes)
     }
@@ -63,12 +61,10 @@ final class MerkleLog {
     /// - Throws: 422 unless 0 < old ≤ new ≤ the newest checkpoint's size.
     func consistency(_ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
         let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))
-        guard old > 0, old <= new else {
-            throw APIError(.validationFailed, "old must be 1 to the value of new.", field: "old")
-        }
+        guard old > 0, old <= new else { throw APIError.oldSizeIsInvalid }
         guard let newest = try await reader.newestCheckpoint(), new <= newest.checkpoint.size,
             let path = try await reader.consistency(from: old, to: new)
-        else { throw APIError(.validationFailed, "new must not be more than the log's size.", field: "new") }
+        else { throw APIError.newSizeIsInvalid }
         return ConsistencyProof(old: Int(old), new: Int(new), path: path.compactMap { HexDigest(bytes: $0) })
     }
 }

@@ -29,10 +29,6 @@ enum AccountCodes {
         return stride(from: 0, to: letters.count, by: 5)
             .map { String(letters[$0..<min($0 + 5, letters.count)]) }.joined(separator: "-")
     }
-
-    static let isOver = APIError(
-        .validationFailed, "This code is wrong, was used, or is older than 30 minutes. Ask for a new one.",
-        field: "code")
 }
 
 /// Every statement on the codes.

@@ -99,15 +99,6 @@ struct Attempts {
     }
 }
 
-extension APIError {
-    static func tooManyAttempts(until end: Timestamp, at now: Timestamp) -> APIError {
-        let seconds = max(1, Int((end - now).microseconds / 1_000_000))
-        let minutes = (seconds + 59) / 60
-        let wait = minutes <= 90 ? "\(minutes) min" : "\((minutes + 59) / 60) h"
-        return APIError(.rateLimited, "Too many attempts. Try again in \(wait).", retryAfter: seconds)
-    }
-}
-
 /// Every statement on counted attempts.
 enum AttemptStatements {
     /// The `subject` of each limit that allowed one more.

@@ -18,16 +18,13 @@ final class EmailChanges {
         routes.signedIn(API.confirmEmailChange, confirm)
     }
 
-    private static let isTaken = APIError(
-        .conflict, "This email address has an account already.", field: "email")
-
     /// Sends a code to the new address.
     func request(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
         // A retry is sent no second code: only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (new, now) = (call.body.email.wireText, call.now)
         let account = try await services.access.account(caller, services.database)
-        guard let mailer = services.mailer else { throw Mailer.isMissing }
+        guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
         let chain = account.family ?? .outside
         let code = AccountCodes.make(services.random)
         let answer = try await services.confirming(
@@ -36,7 +33,9 @@ final class EmailChanges {
             try await services.ledger.write(caller, in: chain) { queries in
                 let seq = try await Ledger.newestNumber(of: chain, queries)
                 let account = try await services.access.account(caller, queries)
-                guard try await queries.query(AccountStatements.isTaken(new)).isEmpty else { throw Self.isTaken }
+                guard try await queries.query(AccountStatements.isTaken(new)).isEmpty else {
+                    throw APIError.emailIsTaken
+                }
                 let count = DailyCount(limit: .emailChanges, user: caller.userID)
                 let act = Act(
                     kind: .emailChangeRequested, basis: .nothingChanged(since: seq), actor: account.pseudonym,
@@ -65,10 +64,10 @@ final class EmailChanges {
         let decide = { (queries: any Queries) async throws -> Decision<AccountResponse> in
             let account = try await self.services.access.account(caller, queries)
             guard let row = try await queries.query(read).first, let new: String = try row["new_email"] else {
-                throw AccountCodes.isOver
+                throw APIError.accountCodeIsInvalid
             }
             var person = try Person(row)
-            guard person.id == caller.userID, person.chain == chain else { throw AccountCodes.isOver }
+            guard person.id == caller.userID, person.chain == chain else { throw APIError.accountCodeIsInvalid }
             person.email = new
             let act = Act(
                 kind: .emailChanged, basis: .nothingChanged(since: try row["seq"]), actor: account.pseudonym,
@@ -84,7 +83,7 @@ final class EmailChanges {
         do {
             answer = try await services.ledger.write(caller, in: chain, decide)
         } catch let error as PostgresError where error.violates(.emailAddress) {
-            throw Self.isTaken
+            throw APIError.emailIsTaken
         }
         services.mailer?.send(.emailChanged, to: old)
         return answer

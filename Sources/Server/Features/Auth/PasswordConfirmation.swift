@@ -32,7 +32,7 @@ extension Services {
                     Act(
                         kind: .signInFailed, basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
                         details: ["method": "confirmation"], stampedRows: 0),
-                    APIError(.validationFailed, "This is not your password.", field: "password"))
+                    APIError.passwordIsWrong)
             }
         }
         return try await Attempts.refundingOnFailure([own] + shared, at: now, database) {

@@ -43,7 +43,7 @@ final class Passwords {
                 // The password that was checked may have been replaced in the meantime.
                 guard account.family ?? .outside == chain,
                     try await queries.query(read).one()["password_set_at"] == checked
-                else { throw APIError(.conflict, "The password was changed meanwhile. Sign in again.") }
+                else { throw APIError.passwordHasChanged }
                 var act = Self.act(
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
                     basis: .nothingChanged(since: seq), hash, except: caller.sessionID, at: now)
@@ -62,7 +62,7 @@ final class Passwords {
     /// The answer, the work before it and the entries are the same for an address without an account. Administrators get
     /// none: their operator makes one at the command line.
     func requestReset(_ call: Call<NoParameters, PasswordResetRequest>) async throws -> StatusAnswer {
-        guard let mailer = services.mailer else { throw Mailer.isMissing }
+        guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
         let (email, now) = (call.body.email.wireText, call.now)
         try await Attempts.count([.resets(from: call.context.remote)], at: now, services.database)
         let isWithinLimit = try await Attempts.allow(.resets(of: email), at: now, services.database)
@@ -89,17 +89,17 @@ final class Passwords {
         let found = try await services.database.query(
             AccountCodeStatements.find(body.code, for: .passwordReset, at: now)
         ).first
-        guard let person = try found.map(Person.init), let email = person.email else { throw AccountCodes.isOver }
+        guard let person = try found.map(Person.init), let email = person.email else {
+            throw APIError.accountCodeIsInvalid
+        }
         try Self.requireStrength(body.newPassword, isAdmin: person.isAdmin, email)
         let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: person.id)
         let chain = person.chain
         let read = AccountCodeStatements.find(body.code, for: .passwordReset, at: now, chain: chain)
         let answer: NoAnswer = try await services.ledger.write(call.context, in: chain) { queries in
-            guard let row = try await queries.query(read).first else { throw AccountCodes.isOver }
+            guard let row = try await queries.query(read).first else { throw APIError.accountCodeIsInvalid }
             let person = try Person(row)
-            guard person.chain == chain else {
-                throw APIError(.conflict, "The account joined or left a family meanwhile. Try again.")
-            }
+            guard person.chain == chain else { throw APIError.accountChangedFamily }
             let act = Self.act(
                 on: person.id, person.pseudonym, by: person.pseudonym, method: "code",
                 basis: .nothingChanged(since: try row["seq"]), hash, except: nil, at: now)
@@ -136,8 +136,7 @@ final class Passwords {
 
     private static func requireStrength(_ password: Secret, isAdmin: Bool, _ email: String) throws(APIError) {
         guard isAdmin, let weakness = Admins.weakness(of: password.wireText, email: email) else { return }
-        throw APIError(
-            .validationFailed, "An administrator's password \(weakness).", field: "new_password")
+        throw APIError.passwordIsWeak(weakness)
     }
 }
 
@@ -145,10 +144,7 @@ extension Account {
     /// The address that the account signs in with.
     /// - Throws: 403 for an account that was made in a family.
     func ownEmail() throws(APIError) -> String {
-        guard let email else {
-            throw APIError(
-                .policyForbidden, "This account has no email address and no password. A guardian sets its PIN.")
-        }
+        guard let email else { throw APIError.accountHasNoPassword }
         return email
     }
 }

@@ -25,7 +25,7 @@ extension Sessions {
         return try await endingSessions(of: caller) { account, seq, queries in
             guard try await !queries.query(SessionStatements.openSession(id, of: account.id, at: call.now)).isEmpty
             else {
-                throw APIError(.notFound, "There is no such session. It may have ended.")
+                throw APIError.noSuchSession
             }
             return Act(
                 kind: .sessionRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,

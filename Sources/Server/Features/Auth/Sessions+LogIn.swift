@@ -32,7 +32,7 @@ extension Sessions {
         let person = try row.map(Person.init)
         guard match != .none, let person else {
             return try await refuse(
-                call.context, person, method: "password", Self.wrongPassword)
+                call.context, person, method: "password", APIError.signInIsWrong)
         }
         return try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
             var statements = [AttemptStatements.succeed(own, shared)]
@@ -44,7 +44,7 @@ extension Sessions {
             let read = AccountStatements.byEmail(email, from: [], at: now, chain: person.chain)
             return try await begin(
                 call.context, opening(for: person, on: device, call.context), for: person, method: "password",
-                refusal: Self.wrongPassword, statements + rememberAddress(of: person.id, email, call.context)
+                refusal: APIError.signInIsWrong, statements + rememberAddress(of: person.id, email, call.context)
             ) { queries in
                 // A new password ends all sessions: none may begin with the one that was checked before.
                 guard let row = try await queries.query(read).first, try row["id"] == person.id,
@@ -84,13 +84,13 @@ extension Sessions {
         }
         guard isRight, let person else {
             return try await refuse(
-                call.context, person, method: "child_code", lockedUntil: lockout, Self.wrongChildSignIn)
+                call.context, person, method: "child_code", lockedUntil: lockout, APIError.childSignInIsWrong)
         }
         return try await Attempts.refundingOnFailure([address], at: now, services.database) {
             try await tries.refundingOnFailure(services.database) {
                 try await begin(
                     call.context, opening(for: person, isChild: true, call.context), for: person, method: "child_code",
-                    refusal: Self.wrongChildSignIn,
+                    refusal: APIError.childSignInIsWrong,
                     [PINAttemptStatements.delete(tries), AttemptStatements.succeed(nil, [address])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
@@ -102,10 +102,6 @@ extension Sessions {
             }
         }
     }
-
-    private static let wrongPassword = APIError(.authenticationFailed, "The email or the password is wrong.")
-    private static let wrongChildSignIn = APIError(
-        .authenticationFailed, "The family code, the name or the PIN is wrong.")
 
     /// - Parameter basis: what must still hold when the session begins; nil refuses the sign-in.
     private func begin(

@@ -12,19 +12,19 @@ extension Sessions {
     package func refresh(_ call: Call<NoParameters, RefreshRequest>) async throws -> AuthResponse {
         let (now, token) = (call.now, call.body.refreshToken.wireText)
         let hash = Tokens.refreshHash(token)
-        let invalid = APIError(.authenticationFailed, "The refresh token is not valid. Sign in again.")
         let found = try await services.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
         guard let chain = try found.map(Person.init)?.chain else {
             // The holder of one of its tokens may know that the account was deleted: their device has data to remove.
             let gone = try await services.database.query(SessionStatements.ofDeletedAccount(refreshHash: hash)).first
-            guard gone != nil else { throw invalid }
-            throw APIError(
-                .authenticationFailed, "This account was deleted.", reason: ErrorReason.accountDeleted)
+            guard gone != nil else { throw APIError.refreshTokenIsInvalid }
+            throw APIError.accountIsDeleted
         }
 
         return try await services.ledger.write(call.context, in: chain) { queries in
             let read = SessionStatements.byRefreshToken(hash, at: now, chain: chain)
-            guard let row = try await queries.query(read).first, try row["stands"] else { throw invalid }
+            guard let row = try await queries.query(read).first, try row["stands"] else {
+                throw APIError.refreshTokenIsInvalid
+            }
             let person = try Person(row)
             let session: SessionID = try row["session_id"]
             var act = Act(
@@ -34,7 +34,7 @@ extension Sessions {
             if let replaced: Timestamp = try row["replaced_at"] {
                 guard now > replaced + Tokens.refreshGrace else {
                     guard let next = try await keptSuccessor(of: token, in: session, at: now, queries) else {
-                        throw invalid
+                        throw APIError.refreshTokenIsInvalid
                     }
                     return .answer(answer(for: person, session, refreshToken: next, issuedAt: replaced))
                 }
@@ -42,10 +42,10 @@ extension Sessions {
                 act.details = ["reason": "refresh_token_reused"]
                 act.changesRights = true
                 act.statements = [SessionStatements.revoke(session, at: now)]
-                return .refuse(act, invalid)
+                return .refuse(act, .refreshTokenIsInvalid)
             }
             guard try row["expires_at"] > now, let next = services.tokens.successors(of: token).first else {
-                throw invalid
+                throw APIError.refreshTokenIsInvalid
             }
             act.statements = [
                 SessionStatements.replace(refreshHash: hash, at: now),

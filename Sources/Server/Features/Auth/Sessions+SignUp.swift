@@ -17,8 +17,9 @@ extension Sessions {
         let (now, body) = (call.now, call.body)
         let email = body.email.wireText
         let birth = try body.dateOfBirth?.past(at: now)
-        let taken = APIError(.conflict, "This email address has an account already.", field: "email")
-        guard try await services.database.query(AccountStatements.isTaken(email)).isEmpty else { throw taken }
+        guard try await services.database.query(AccountStatements.isTaken(email)).isEmpty else {
+            throw APIError.emailIsTaken
+        }
         let hash = try await services.hashing.hash(body.password.wireText, .signUp, for: call.context.remote)
 
         let today = UniversalTime().local(now).date
@@ -36,7 +37,7 @@ extension Sessions {
         do {
             return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
         } catch let error as PostgresError where error.violates(.emailAddress) {
-            throw taken
+            throw APIError.emailIsTaken
         }
     }
 }

@@ -11,14 +11,14 @@ extension Connections {
                 if let denial = RoleMatrix.denial(of: .accept, by: view.party), denial == .inviteeOnly {
                     return view.refuse(.connectionAcceptDenied, denial)
                 }
-                guard view.connection.status == .pending else { throw Self.notPending }
+                guard view.connection.status == .pending else { throw APIError.invitationIsClosed }
                 guard view.account.connectableAddress != nil else {
                     return view.refuse(.connectionAcceptDenied, .adultsOnly)
                 }
                 if let denial = RoleMatrix.denial(of: .accept, by: view.party) {
                     return view.refuse(.connectionAcceptDenied, denial, .policyForbidden)
                 }
-                guard view.active.allSatisfy({ $0 < ConnectionLimit.active }) else { throw Self.tooMany }
+                guard view.active.allSatisfy({ $0 < ConnectionLimit.active }) else { throw APIError.tooManyConnections }
                 var connection = view.connection
                 (connection.status, connection.respondedAt) = (.active, call.now)
                 return .perform(
@@ -31,9 +31,9 @@ extension Connections {
                     connection)
             }
         } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
-            throw Self.notPending
+            throw APIError.invitationIsClosed
         } catch let error as PostgresError where error.violates(.oneLivingConnection) {
-            throw APIError(.conflict, "The two of you are connected already.")
+            throw APIError.connectionExists
         }
     }
 
@@ -43,7 +43,7 @@ extension Connections {
             if let denial = RoleMatrix.denial(of: .decline, by: view.party) {
                 return view.refuse(.connectionDeclineDenied, denial)
             }
-            guard view.connection.status == .pending else { throw Self.notPending }
+            guard view.connection.status == .pending else { throw APIError.invitationIsClosed }
             return try end(view, as: .declined, .connectionDeclined, at: call.now)
         }
     }
@@ -54,7 +54,7 @@ extension Connections {
         try await decide(caller, call.parameters) { view in
             switch view.connection.status {
             case .revoked: .answer(view.connection)
-            case .declined: throw APIError(.conflict, "This invitation was declined.")
+            case .declined: throw APIError.invitationWasDeclined
             case .pending, .active: try end(view, as: .revoked, .connectionRevoked, at: call.now)
             }
         }
@@ -78,9 +78,7 @@ extension Connections {
     ) async throws -> ConnectionResponse {
         let shares = call.body.caregiver
         return try await decide(caller, call.parameters) { view in
-            guard view.connection.status == .active else {
-                throw APIError(.conflict, "This connection is not active.")
-            }
+            guard view.connection.status == .active else { throw APIError.connectionIsNotActive }
             if shares ? view.isSharing : !view.connection.caregiver { return .answer(view.connection) }
             if shares, let denial = RoleMatrix.denial(of: .shareChildren, by: view.party) {
                 let code: ErrorCode = denial == .ownChildrenOnly ? .authorizationDenied : .policyForbidden
@@ -98,6 +96,4 @@ extension Connections {
                 shares ? act : try view.cancelNags(toChildrenOnly: true, by: act, at: call.now), connection)
         }
     }
-
-    static let notPending = APIError(.conflict, "This invitation is no longer open.")
 }

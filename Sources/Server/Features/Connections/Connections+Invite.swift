@@ -10,9 +10,7 @@ extension Connections {
         let email = call.body.inviteeEmail.wireText
         let account = try await services.access.account(caller, services.database)
         guard let address = account.connectableAddress else { return try await refuse(caller, account, .adultsOnly) }
-        guard email != address else {
-            throw APIError(.validationFailed, "You cannot invite yourself.", field: "invitee_email")
-        }
+        guard email != address else { throw APIError.invitesSelf }
         let id: ConnectionID = services.random.identifier(at: call.now)
         let pair = [address, email].sorted().joined(separator: " ")
         do {
@@ -23,7 +21,7 @@ extension Connections {
             return try await refuse(caller, account, denial)
         } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
             // The account of the address was deleted at this moment.
-            throw APIError(.unavailable, "The server cannot do this just now. Try again.", retryAfter: 1)
+            throw APIError.serverIsBusy
         }
     }
 
@@ -61,28 +59,16 @@ extension Connections {
     /// - Throws: 409 for somebody with too many connections or open invitations, 429 for too many new ones.
     private static func requireQuota(_ row: Row, at now: Timestamp) throws {
         let (open, active, today): (Int, Int, Int) = (try row["open"], try row["active"], try row["today"])
-        guard open < ConnectionLimit.openInvitations else {
-            throw APIError(.conflict, "You have as many open invitations as one can have. Take one back first.")
-        }
-        guard active < ConnectionLimit.active else { throw tooMany }
+        guard open < ConnectionLimit.openInvitations else { throw APIError.tooManyOpenInvitations }
+        guard active < ConnectionLimit.active else { throw APIError.tooManyConnections }
         if today >= ConnectionLimit.invitationsPerDay, let first: Timestamp = try row["first_today"] {
-            throw APIError(
-                .rateLimited, "You have sent as many invitations as one can in a day. Try again tomorrow.",
-                retryAfter: seconds(from: now, to: first + ConnectionLimit.day))
+            throw APIError.tooManyInvitations(until: first + ConnectionLimit.day, at: now)
         }
         if try row["to_address"] >= ConnectionLimit.invitationsToOneAddress,
             let first: Timestamp = try row["first_to_address"]
         {
-            throw APIError(
-                .rateLimited, "You have invited this address as often as one can in a month.",
-                retryAfter: seconds(from: now, to: first + ConnectionLimit.month))
+            throw APIError.tooManyInvitationsOfAddress(until: first + ConnectionLimit.month, at: now)
         }
-    }
-
-    static let tooMany = APIError(.conflict, "One of you has as many connections as one can have.")
-
-    private static func seconds(from now: Timestamp, to moment: Timestamp) -> Int {
-        max(1, Int((moment - now).microseconds / 1_000_000))
     }
 
     /// Refuses an invitation with an entry in the chain of the inviter's family, or in the one outside families.

@@ -78,7 +78,7 @@ final class Connections {
         let account = try await services.access.account(caller, queries)
         let rows = try await queries.query(
             ConnectionStatements.connection(id, of: account.id, address: account.connectableAddress))
-        guard let row = rows.first else { throw APIError(.notFound, "There is no such connection.") }
+        guard let row = rows.first else { throw APIError.noSuchConnection }
         return try ConnectionView(row, for: account)
     }
 

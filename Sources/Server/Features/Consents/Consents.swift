@@ -31,7 +31,7 @@ package final class Consents {
     /// Gives a consent. One that is in force already is returned as it is.
     package func grant(_ caller: Caller, _ call: Call<NoParameters, ConsentCreate>) async throws -> ConsentResponse {
         if call.body.type == .smsOptIn { return try await grantForOneself(caller, call.body.type) }
-        guard let family = call.body.familyID else { throw InvalidInput("is required", field: "family_id") }
+        guard let family = call.body.familyID else { throw APIError.consentNeedsFamily }
         let type = call.body.type
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
@@ -101,12 +101,14 @@ package final class Consents {
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
-            guard let row = try await queries.query(ConsentStatements.consent(id)).first else { throw Self.missing }
+            guard let row = try await queries.query(ConsentStatements.consent(id)).first else {
+                throw APIError.noSuchConsent
+            }
             let consent = try ConsentResponse(row)
             let isOwn = consent.userID == account.id && (consent.familyID == nil || consent.familyID == account.family)
             if !isOwn {
                 guard let family = consent.familyID, family == account.family, family == chain else {
-                    throw Self.missing
+                    throw APIError.noSuchConsent
                 }
                 let member = try await services.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .grantFamilyConsent) {
@@ -115,10 +117,7 @@ package final class Consents {
             }
             let revoked: Timestamp? = try row["revoked_at"]
             guard isRevoking else {
-                guard revoked == nil else {
-                    throw APIError(
-                        .validationFailed, "A consent that was taken back stays so. Give it again.", field: "revoked")
-                }
+                guard revoked == nil else { throw APIError.consentStaysRevoked }
                 return .answer(consent)
             }
             guard revoked == nil else { return .answer(consent) }
@@ -134,12 +133,10 @@ package final class Consents {
         }
     }
 
-    private static let missing = APIError(.notFound, "There is no such consent.")
-
     private static func deniedToChild(_ member: Member) -> Decision<ConsentResponse> {
         .denied(
             .consentGrantDenied, to: member, reason: "child",
-            APIError(.policyForbidden, "Children cannot give consents. A guardian can."))
+            APIError.childrenGrantNoConsents)
     }
 }
 

@@ -41,16 +41,12 @@ struct ConstraintPositions {
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
         texts[constraint.terms.scope, default: [:]][constraint.id] = constraint.terms.texts
         guard texts[constraint.terms.scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.textsPerScope else {
-            throw APIError(
-                .validationFailed,
-                "All constraints of a scope together look for at most \(ConstraintLimit.textsPerScope) texts.",
-                field: "\(path)conditions")
+            throw APIError.constraintsHaveTooManyTexts(path: path)
         }
         do {
             try self[constraint.terms.scope].insert(constraint.id, at: constraint.terms.priority)
         } catch {
-            let field = path + error.field
-            throw APIError(.validationFailed, "\(field) \(error.message).", field: field)
+            throw APIError.constraintIsInvalid(error, path: path)
         }
     }
 

@@ -10,20 +10,18 @@ extension Constraints {
     /// are not named stay where they are.
     func order(_ caller: Caller, _ call: Call<NoParameters, ConstraintOrderUpdate>) async throws -> ConstraintMoves {
         let ids = call.body.ids
-        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        let family = try await services.access.member(caller, orThrow: .noSuchConstraint, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let positions = try await ConstraintPositions(of: member, queries)
             let scopes = try ids.map { id throws(APIError) -> ConstraintScope in
-                guard let scope = positions.scope(of: id) else { throw APIError(.notFound, Self.missing) }
+                guard let scope = positions.scope(of: id) else { throw APIError.noSuchConstraint }
                 return scope
             }
             if let denial = Self.denial(of: scopes, by: member) {
                 return .denied(.aiConstraintChangeDenied, to: member, denial)
             }
-            guard let scope = scopes.first, Set(scopes).count == 1 else {
-                throw APIError(.validationFailed, "ids must be of one scope.", field: "ids")
-            }
+            guard let scope = scopes.first, Set(scopes).count == 1 else { throw APIError.constraintsAreOfTwoScopes }
             var after = positions
             after[scope].reorder(ids)
             let moves = after.moved(since: positions)

@@ -28,8 +28,6 @@ final class Constraints {
         routes.signedIn(API.deleteConstraint, delete)
     }
 
-    static let missing = "There is no such constraint."
-
     // MARK: Reading
 
     /// In the order of evaluation.
@@ -41,7 +39,7 @@ final class Constraints {
     }
 
     func get(_ caller: Caller, _ call: Call<ConstraintPath, NoBody>) async throws -> ConstraintResponse {
-        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchConstraint, services.database)
         return try await constraint(call.parameters.constraintID, of: member, services.database)
     }
 
@@ -65,7 +63,7 @@ final class Constraints {
     ) async throws -> ConstraintResponse {
         let rows = try await queries.query(
             ConstraintStatements.constraint(id, of: member.userID, in: member.familyID))
-        guard let row = rows.first else { throw APIError(.notFound, Self.missing) }
+        guard let row = rows.first else { throw APIError.noSuchConstraint }
         return try ConstraintResponse(row)
     }
 
@@ -135,7 +133,7 @@ final class Constraints {
         _ caller: Caller, _ id: ConstraintID,
         _ decide: (Member, ConstraintResponse, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        let family = try await services.access.member(caller, orThrow: .noSuchConstraint, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let constraint = try await constraint(id, of: member, queries)

@@ -27,18 +27,14 @@ extension Constraints {
         return try await services.throttledQueries.run(caller.userID) {
             let constraints = try await constraints(body, of: member)
             let texts = constraints.reduce(1) { $0 + $1.conditions.reduce(0) { $0 + $1.alternatives.count } }
-            guard texts <= SimulationLimit.texts else {
-                throw Self.tooCostly("The constraints look for too many texts.", field: "constraints")
-            }
+            guard texts <= SimulationLimit.texts else { throw APIError.simulationHasTooManyTexts }
             let engine = PolicyEngine(constraints)
             var (answer, cost, costOfSlice) = (Array(#"{"results":["#.utf8), 0, 0)
             for (index, item) in body.cases.enumerated() {
                 let costOfCase = texts * (item.question.content.utf8.count + 32)
                 cost += costOfCase
                 guard costOfCase <= SimulationLimit.costOfCase, cost <= SimulationLimit.cost else {
-                    throw Self.tooCostly(
-                        "cases[\(index)].question.content is too long for so many constraints.",
-                        field: "cases[\(index)].question.content")
+                    throw APIError.simulationIsTooCostly(case: index)
                 }
                 costOfSlice += costOfCase
                 if costOfSlice > SimulationLimit.costOfSlice {
@@ -47,9 +43,7 @@ extension Constraints {
                 }
                 if index > 0 { answer.append(UInt8(ascii: ",")) }
                 answer += result(of: item, engine, call).jsonBytes
-                guard answer.count <= SimulationLimit.answer else {
-                    throw Self.tooCostly("The answer to so many cases is too long.", field: "cases")
-                }
+                guard answer.count <= SimulationLimit.answer else { throw APIError.simulationIsTooLong }
             }
             return answer + Array("]}".utf8)
         }
@@ -81,9 +75,5 @@ extension Constraints {
         let state = item.state ?? RuntimeState(local: LocalCapability(), network: .online)
         return SimulationResult(
             policy, Router.route(question, state, policy, at: call.now, trace: call.context.trace))
-    }
-
-    private static func tooCostly(_ message: String, field: String) -> APIError {
-        APIError(.validationFailed, message, field: field)
     }
 }

@@ -23,12 +23,8 @@ extension Deliveries {
             let account = try await services.access.account(caller, queries)
             guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
             let rows = try await queries.query(DeliveryStatements.review(call.parameters.deliveryID))
-            guard let row = rows.first, var delivery = try DeliveryReview(row) else {
-                throw APIError(.notFound, "There is no such delivery.")
-            }
-            guard delivery.status == .failed else {
-                throw APIError(.conflict, "Only a failed delivery can be sent again.")
-            }
+            guard let row = rows.first, var delivery = try DeliveryReview(row) else { throw APIError.noSuchDelivery }
+            guard delivery.status == .failed else { throw APIError.deliveryHasNotFailed }
             let act = Act(
                 kind: .deliveryResent, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try row["pseudonym"], resource: delivery.id.retyped(),

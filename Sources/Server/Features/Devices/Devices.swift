@@ -42,7 +42,7 @@ final class Devices {
                 try await takeFromOther(token, caller)
             }
         }
-        throw APIError(.conflict, "Other accounts are registering this device at the same time. Try again.")
+        throw APIError.deviceIsContended
     }
 
     /// How often a token is taken from other accounts that register it at the same time.
@@ -81,22 +81,12 @@ final class Devices {
 
     /// - Throws: 409 where browsers get no messages; 422 for a subscription that none can be sent to.
     private func webPushKeys(_ subscription: WebPushSubscription) throws(APIError) -> WebPushKeys {
-        guard services.webPushKey != nil else {
-            throw APIError(
-                .conflict, "This server sends no messages to browsers.", reason: ErrorReason.webPushNotConfigured)
-        }
-        guard WebPushEndpoint(subscription.endpoint) != nil else {
-            throw APIError(
-                .validationFailed, "endpoint must be the https address that the browser subscribed at.",
-                field: "endpoint")
-        }
+        guard services.webPushKey != nil else { throw APIError.webPushIsNotConfigured }
+        guard WebPushEndpoint(subscription.endpoint) != nil else { throw APIError.webPushEndpointIsInvalid }
         func decoded(_ text: String) -> [UInt8] { bytes(base64URL: text.prefix { $0 != "=" }) ?? [] }
         let keys = WebPushKeys(
             p256dh: decoded(subscription.keys.p256dh), auth: decoded(subscription.keys.auth.wireText))
-        guard let keys else {
-            throw APIError(
-                .validationFailed, "keys must be those of a browser's subscription.", field: "keys")
-        }
+        guard let keys else { throw APIError.webPushKeysAreInvalid }
         return keys
     }
 
@@ -140,9 +130,7 @@ final class Devices {
         let id = call.parameters.deviceID
         return try await write(caller) { account, seq, queries in
             let row = try await queries.query(DeviceStatements.device(id, of: caller.userID)).first
-            guard let row, let device = try DeviceTokenResponse(row) else {
-                throw APIError(.notFound, "There is no such device.")
-            }
+            guard let row, let device = try DeviceTokenResponse(row) else { throw APIError.noSuchDevice }
             let act = Act(
                 kind: .deviceRemoved, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 resource: id.retyped(), details: ["platform": device.platform.rawValue], stampedRows: 0,

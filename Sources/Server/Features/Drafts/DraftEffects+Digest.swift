@@ -12,10 +12,7 @@ extension DraftEffects {
         _ digest: DigestMessage, _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
         // The author has what they drafted: a digest for nobody else would tell nobody anything.
-        guard digest.recipientIDs.contains(where: { $0 != draft.authorID }) else {
-            throw APIError(
-                .validationFailed, "Choose a recipient beside the author of the digest.", field: "recipient_ids")
-        }
+        guard digest.recipientIDs.contains(where: { $0 != draft.authorID }) else { throw APIError.digestIsForOthers }
         try Requester.requireOpenGate(
             try await queries.query(AIStatements.gate(member.userID, in: member.familyID)).one())
         let rows = try await queries.query(

@@ -47,9 +47,9 @@ struct DraftEffects {
     private func nag(
         of draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> NagView {
-        guard let nag = draft.nagID else { throw NagView.notFound }
+        guard let nag = draft.nagID else { throw APIError.noSuchNag }
         let view = try await nags.view(caller, nag, queries)
-        guard view.nag.familyID == draft.familyID else { throw NagView.notFound }
+        guard view.nag.familyID == draft.familyID else { throw APIError.noSuchNag }
         return view
     }
 
@@ -82,11 +82,7 @@ struct DraftEffects {
         var snapshot = consultation.snapshot
         if let counted { snapshot.facts = snapshot.facts.without(pushBackAt: counted) }
         let response = services.heuristics.pushBack(for: snapshot).response
-        guard response.shouldPushBack else {
-            throw APIError(
-                .conflict, "The limits of push-backs allow none now: \(response.reason.replacing("_", with: " ")).",
-                reason: response.reason)
-        }
+        guard response.shouldPushBack else { throw APIError.pushBackIsLimited(response.reason) }
         return .answer(response)
     }
 }

@@ -44,21 +44,16 @@ extension Drafts {
             let times = DueTimeReader(now: caller.now, zone: services.zones.zone(member.timeZone))
             let reading = times.read(try Self.words(of: order))
             guard let due = reading.dueAt else {
-                throw APIError(
-                    .validationFailed,
-                    reading.misread.isEmpty
-                        ? "The words name no time, such as: tomorrow at 5."
-                        : "\(Self.warning(of: reading.misread)) Say it another way, such as: tomorrow at 5.",
-                    field: "text")
+                throw APIError.wordsNameNoTime(reading.misread.isEmpty ? nil : Self.warning(of: reading.misread))
             }
             return .answer(.dueChange(DueChange(dueAt: due)))
         case .pushBack:
-            guard let nag = order.nagID else { throw NagView.notFound }
+            guard let nag = order.nagID else { throw APIError.noSuchNag }
             return try await effects.pushBack(on: nag, caller, queries).map {
                 .pushBack(PushBackMessage(message: $0.message ?? ""))
             }
         case .suggestedNag, .consequence, .digest:
-            throw APIError(.validationFailed, "Give what this draft is to do: body.", field: "body")
+            throw APIError.draftNeedsBody
         }
     }
 
@@ -67,18 +62,11 @@ extension Drafts {
     private func digest(
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Drafted {
-        guard let recipients = order.recipientIDs else {
-            throw APIError(.validationFailed, "Say whom the digest is for.", field: "recipient_ids")
-        }
+        guard let recipients = order.recipientIDs else { throw APIError.digestNeedsRecipients }
         let question = FamilyQuestion(familyID: member.familyID)
         let (snapshot, counted) = try await question.consult(
             for: member, caller, about: order.contextIDs, services.zones.zone(member.timeZone), queries)
-        guard !counted.isEmpty else {
-            throw APIError(
-                .validationFailed,
-                "Select nags that were done or missed in the last seven days, or are open.",
-                field: "context_ids")
-        }
+        guard !counted.isEmpty else { throw APIError.digestNeedsNags }
         let text = services.heuristics.digest(for: snapshot).response.summaryText
         return Drafted(
             body: .digest(DigestMessage(message: text, recipientIDs: recipients)),
@@ -103,9 +91,7 @@ extension Drafts {
     }
 
     static func words(of order: DraftCreate) throws(APIError) -> String {
-        guard let text = order.text else {
-            throw APIError(.validationFailed, "Give the words to draft from, or the body.", field: "text")
-        }
+        guard let text = order.text else { throw APIError.draftNeedsWords }
         return text
     }
 }
@@ -128,7 +114,7 @@ extension DraftBody {
             case .pushBack, .consequence, .digest: nil
             }
         if let dueAt, DueTimeLimit.isTooFar(dueAt, now: now) {
-            throw APIError(.validationFailed, DueTimeLimit.tooFar, field: "due_at")
+            throw APIError.dueTimeIsInvalid(DueTimeLimit.tooFar)
         }
     }
 

@@ -34,7 +34,7 @@ extension Drafts {
     // MARK: Reading
 
     func getImport(_ caller: Caller, _ call: Call<ImportPath, NoBody>) async throws -> ImportResponse {
-        let member = try await services.access.member(caller, orNotFound: Self.missingImport, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchImport, services.database)
         return try await drafts(of: call.parameters.importID, for: member, services.database).response(at: call.now)
     }
 
@@ -46,8 +46,6 @@ extension Drafts {
         return try rows.map { try StoredDraft($0).response(at: services.clock.now()) }
     }
 
-    private static let missingImport = "There is no such import."
-
     /// - Throws: 404 for an import of which the member sees no draft.
     private func drafts(
         of batch: ImportID, for member: Member, _ queries: any Queries
@@ -55,7 +53,7 @@ extension Drafts {
         let rows = try await queries.query(
             DraftStatements.drafts(
                 of: batch, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
-        return try ImportedDrafts(rows.map(StoredDraft.init), of: batch, orElse: Self.missingImport)
+        return try ImportedDrafts(rows.map(StoredDraft.init), of: batch)
     }
 
     // MARK: Steps
@@ -99,7 +97,7 @@ extension Drafts {
         answer: (ImportedDrafts) -> Answer,
         decide: (StoredDraft, Member, any Queries) async throws -> Decision<DraftResponse>
     ) async throws -> Answer {
-        let member = try await services.access.member(caller, orNotFound: Self.missingImport, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchImport, services.database)
         let family = member.familyID
         return try await services.ledger.writeAll(caller, in: family) { queries, perform in
             var member = try await services.access.member(caller, of: family, queries)
@@ -132,8 +130,8 @@ private struct ImportedDrafts {
     private var drafts: [StoredDraft]
     private let first: DraftResponse
 
-    init(_ drafts: [StoredDraft], of id: ImportID, orElse missing: String) throws(APIError) {
-        guard let first = drafts.first?.response else { throw APIError(.notFound, missing) }
+    init(_ drafts: [StoredDraft], of id: ImportID) throws(APIError) {
+        guard let first = drafts.first?.response else { throw APIError.noSuchImport }
         self.id = id
         self.drafts = drafts
         self.first = first
@@ -144,7 +142,7 @@ private struct ImportedDrafts {
         var chosen: [(StoredDraft, Int)] = []
         for choice in selection.drafts {
             guard let draft = drafts.first(where: { $0.response.id == choice.draftID }) else {
-                throw APIError(.notFound, Drafts.missing, field: "drafts")
+                throw APIError.noSuchDraftOfList
             }
             chosen.append((draft, choice.version))
         }

@@ -109,7 +109,7 @@ extension Drafts {
             reading.author.fallback = problem.fallback
         case .failure(let problem):
             let refusal = ExecutionRefusal(
-                problem.code, "The model could not read the words. Try again, or ask without it.", permit,
+                .modelHasNotRead(problem.code), permit,
                 failed: model, retryAfter: problem.secondsToWait)
             return .failure(Refusal(refusal, asked: reply?.asked))
         }

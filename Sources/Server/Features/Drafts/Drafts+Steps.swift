@@ -10,7 +10,7 @@ extension Drafts {
         try await step(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
             var edited = draft.response
             if let tags = caller.context.ifMatch, !IfMatch.names(edited.etag, in: tags) {
-                throw APIError(.preconditionFailed, "This draft has changed in the meantime. Read it again.")
+                throw APIError.draftHasChanged
             }
             let body = try Self.body(call.body.body, of: edited)
             try body.requireDueTime(now: caller.now)
@@ -28,9 +28,7 @@ extension Drafts {
     ) async throws -> Act {
         draft.body = body
         draft.bodyHash = services.hash(of: body)
-        guard draft.progress.version < DraftVersion.versions.upperBound else {
-            throw APIError(.conflict, "This draft was edited too often. Make another one.")
-        }
+        guard draft.progress.version < DraftVersion.versions.upperBound else { throw APIError.draftHasTooManyVersions }
         draft.progress.version += 1
         draft.progress.state = .draft
         (draft.approvedBy, draft.approvedAt, draft.confirmedAt) = (nil, nil, nil)
@@ -61,10 +59,7 @@ extension Drafts {
         _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
         var approved = draft.response
-        guard Set(effects) == Set(approved.kind.sideEffects) else {
-            throw APIError(
-                .validationFailed, "Name exactly the side effects of this draft.", field: "acknowledged_side_effects")
-        }
+        guard Set(effects) == Set(approved.kind.sideEffects) else { throw APIError.sideEffectsDiffer }
         if let refusal = try await refusal(approved, by: member, caller, queries) { return refusal }
         let now = caller.now
         approved.progress.state = .approved
@@ -114,10 +109,7 @@ extension Drafts {
     }
 
     static func required(_ confirmation: Secret?) throws(APIError) -> Secret {
-        guard let confirmation else {
-            throw APIError(
-                .validationFailed, "confirmation is required: the answer of the step confirm.", field: "confirmation")
-        }
+        guard let confirmation else { throw APIError.draftConfirmationIsMissing }
         return confirmation
     }
 
@@ -126,9 +118,7 @@ extension Drafts {
         of draft: StoredDraft, _ digest: [UInt8], by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
         guard let key = draft.key, key.opens(digest, by: member.userID, at: caller.now) else {
-            throw APIError(
-                .conflict, "This confirmation is another person's, was used before, or came too late. Confirm again.",
-                reason: "confirmation_invalid")
+            throw APIError.draftConfirmationIsInvalid
         }
         let effect = try await effects.decide(draft.response, by: member, caller, queries)
         return executed(draft.response, effect, by: member, at: caller.now)
@@ -196,7 +186,7 @@ extension Drafts {
         _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
         _ decide: (Member, StoredDraft, Bool, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        let family = try await services.access.member(caller, orThrow: .noSuchDraft, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let draft = try await draft(id, for: member, queries)
@@ -220,26 +210,11 @@ extension Drafts {
         case .allowed: return false
         case .isDone: return true
         case .missing(let step):
-            throw APIError(.conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")
+            throw APIError.draftLacksStep(step)
         case .ended(let state):
-            throw ended(state, progress.endReason)
+            throw APIError.draftHasEnded(state, progress.endReason)
         case .edited:
-            throw APIError(
-                .conflict, "This draft was edited in the meantime. Read it again.", reason: "version_changed")
-        }
-    }
-
-    private static func ended(_ state: DraftState, _ reason: DraftEndReason?) -> APIError {
-        switch reason {
-        case .consentMissing:
-            APIError(
-                .conflict, "This draft ended when the consent to AI mediation was taken back. Make another one.",
-                reason: DraftEndReason.consentMissing.rawValue)
-        case .modeOff:
-            APIError(
-                .conflict, "This draft ended when its author switched the AI off. Make another one.",
-                reason: DraftEndReason.modeOff.rawValue)
-        case nil: APIError(.conflict, "This draft is \(state.rawValue).", reason: state.rawValue)
+            throw APIError.draftVersionHasChanged
         }
     }
 

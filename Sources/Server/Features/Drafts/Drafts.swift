@@ -36,8 +36,6 @@ final class Drafts {
         routes.signedIn(API.rejectDraft, reject)
     }
 
-    static let missing = "There is no such draft."
-
     // MARK: Reading
 
     /// Newest first.
@@ -50,7 +48,7 @@ final class Drafts {
     }
 
     func get(_ caller: Caller, _ call: Call<DraftPath, NoBody>) async throws -> DraftResponse {
-        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchDraft, services.database)
         return try await draft(call.parameters.draftID, for: member, services.database).response(at: call.now)
     }
 
@@ -58,7 +56,7 @@ final class Drafts {
     func draft(_ id: DraftID, for member: Member, _ queries: any Queries) async throws -> StoredDraft {
         let rows = try await queries.query(
             DraftStatements.draft(id, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
-        guard let row = rows.first else { throw APIError(.notFound, Self.missing) }
+        guard let row = rows.first else { throw APIError.noSuchDraft }
         return try StoredDraft(row)
     }
 
@@ -149,10 +147,10 @@ final class Drafts {
         if let nag = order.nagID {
             let view = try await nags.view(caller, nag, queries)
             guard view.nag.familyID == member.familyID, RoleMatrix.denial(of: .read, by: view.part) == nil else {
-                throw NagView.notFound
+                throw APIError.noSuchNag
             }
         } else if order.kind.needsNag {
-            throw APIError(.validationFailed, "A draft of this kind is about a nag. Name the nag.", field: "nag_id")
+            throw APIError.draftNeedsNag
         }
         guard !order.contextIDs.isEmpty else { return }
         let (ids, isGuardian) = (order.contextIDs, member.role == .guardian)
@@ -164,14 +162,10 @@ final class Drafts {
                 \(AIStatements.visibleRows(ids, to: member.userID, in: member.familyID))
             ) x
             """)
-        guard try seen.one()["count"] == ids.count else {
-            throw APIError(.notFound, "There are no such rows.", field: "context_ids")
-        }
+        guard try seen.one()["count"] == ids.count else { throw APIError.noSuchRows }
         // A digest is made of them; the other kinds read the nag alone.
         guard order.kind == .digest && order.body == nil || ids == [order.nagID?.retyped()].compactMap(\.self) else {
-            throw APIError(
-                .validationFailed, "Only a digest without a body is made of selected rows: leave the rows out.",
-                field: "context_ids")
+            throw APIError.rowsAreForDigests
         }
     }
 

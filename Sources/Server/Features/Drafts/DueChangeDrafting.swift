@@ -29,26 +29,16 @@ struct DueChangeDrafting {
         do {
             try Requester.requireOpenGate(try await queries.query(AIStatements.gate(view.userID, in: family)).one())
             if let open = try await queries.query(DraftStatements.openEqual(to: draft, at: now)).first {
-                throw refusal.naming(try open["id"])
+                throw refusal.proposing(try open["id"])
             }
             let count = try await DailyCount(limit: .draftSteps, user: view.userID).increment(at: now, queries)
             let act = Act(
                 kind: .draftCreated, basis: .nothingChanged(since: view.seq), actor: view.pseudonym,
                 resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,
                 statements: [DraftStatements.insert(draft), count])
-            return .refuse(act, refusal.naming(draft.id))
+            return .refuse(act, refusal.proposing(draft.id))
         } catch let error as APIError where error.isClosedGate || error.code == .rateLimited {
             throw refusal
         }
-    }
-}
-
-extension APIError {
-    /// The same refusal, with the draft that was made of what it refuses.
-    fileprivate func naming(_ draft: DraftID) -> APIError {
-        var named = self
-        named.message += " The later time was proposed to the person who made the nag."
-        named.draftID = draft
-        return named
     }
 }

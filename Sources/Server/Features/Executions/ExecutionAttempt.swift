@@ -107,7 +107,7 @@ final class ExecutionAttempt {
                 ExecutionStatements.session(digest, of: caller.userID, at: caller.now))
             guard !rows.isEmpty else {
                 return .refused(
-                    ExecutionRefusal(.sessionOver, "This AI session is over. Begin another one.", permit), nil)
+                    ExecutionRefusal(.sessionIsOver, permit), nil)
             }
             statements.append(ExecutionStatements.use(session: digest, at: caller.now))
         }
@@ -117,7 +117,7 @@ final class ExecutionAttempt {
                 let code: ExecutionCode =
                     permit.policy.confirmation == nil ? .fallbackNeedsConfirmation : .confirmationNeeded
                 return .refused(
-                    ExecutionRefusal(code, prompt, permit),
+                    ExecutionRefusal(ExecutionReason(code, prompt), permit),
                     ConfirmationRequest(
                         token: tokens.make(), requestDigest: request, isOfConstraint: permit.policy.confirmation != nil,
                         isOfFallback: permit.isWidened))
@@ -127,10 +127,7 @@ final class ExecutionAttempt {
                 ExecutionStatements.confirmation(digest, request, of: caller.userID, at: caller.now))
             guard !rows.isEmpty else {
                 return .refused(
-                    ExecutionRefusal(
-                        .confirmationInvalid,
-                        "This confirmation is of another question, was used before, or came too late. Ask again.",
-                        permit), nil)
+                    ExecutionRefusal(.confirmationIsInvalid, permit), nil)
             }
             statements.append(ExecutionStatements.use(confirmation: digest, at: caller.now))
         }
@@ -176,8 +173,7 @@ final class ExecutionAttempt {
         }
         let first = try await queries.query(ExecutionStatements.question(id, of: caller.userID, in: home)).first
         guard let known: [UInt8] = try first?["question_digest"], known != digest else { return nil }
-        return ExecutionRefusal(
-            .questionReused, "This question ID was used with other words or settings. Ask with an id of its own.")
+        return ExecutionRefusal(.questionIDWasUsed)
     }
 
 }

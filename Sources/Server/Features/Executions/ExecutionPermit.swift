@@ -44,23 +44,22 @@ struct ExecutionPermit {
     ) throws(ExecutionRefusal) {
         let (policy, mode) = (engine.evaluate(question), settings.mode)
         var decided = DecidedRoute()
-        func refusal(_ code: ExecutionCode, _ message: String, _ constraint: ConstraintID? = nil) -> ExecutionRefusal {
-            ExecutionRefusal(code, message, policy: policy, decided: decided, constraint: constraint)
+        func refusal(_ reason: ExecutionReason, _ constraint: ConstraintID? = nil) -> ExecutionRefusal {
+            ExecutionRefusal(reason, policy: policy, decided: decided, constraint: constraint)
         }
         guard !options.isTaskUnknown else {
-            let known = TaskType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw refusal(.taskUnknown, "Say what is to answer, as the type of the task: one of \(known).")
+            throw refusal(.taskIsUnknown)
         }
         guard question.privacyLevel != .local, !question.requiresOffline else {
             decided = DecidedRoute(rule: .privacyLocal, route: .local)
-            throw refusal(.localQuestion, "This question is to stay on the device, and the server does not answer it.")
+            throw refusal(.questionIsLocal)
         }
         let taskType = options.taskType ?? mode.usualTask
         let isModelTask = taskType == .localModel || taskType == .cloudModel
         // Where the mode alone asks for a model, what it lacks is told first.
         let isKnownTask = taskType == .heuristic || isModelTask && question.operation.modelTask != nil
         guard isKnownTask || options.taskType == nil else {
-            throw refusal(.taskUnavailable, "This operation has no answer of that type of task.")
+            throw refusal(.taskIsUnavailable)
         }
         // Nothing is on the device, as far as the server is concerned.
         let key = models.key(for: options.model)
@@ -87,27 +86,24 @@ struct ExecutionPermit {
                 (constraint, message) = (violation.constraint, violation.reason)
             }
             if failure == .ownProviderMissing, case .failure(let problem) = key { message = problem.message }
-            throw refusal(failure.code ?? .blocked, message, constraint)
+            throw refusal(ExecutionReason(failure.code ?? .blocked, message), constraint)
         case .success(let decision):
             decided = DecidedRoute(
                 rule: decision.rule, route: decision.route, isFallbackAllowed: decision.isFallbackAllowed)
             // The server's records are the source of the facts, so only a person's own words can leave the device.
             guard decision.rule != .policyForceLocal || question.content.isEmpty && taskType != .cloudModel else {
-                throw refusal(
-                    .blocked, "A constraint keeps this question from leaving the device.", policy.applied.last)
+                throw refusal(.questionStaysOnDevice, policy.applied.last)
             }
         }
         if let claimed = options.rule, !claimed.isPlausible(of: question, options.privacyLevel, settings, policy, trace)
         {
-            throw refusal(
-                .claimImplausible, "\(claimed.rawValue) does not send this question to the server. Leave the rule out.")
+            throw refusal(.ruleIsImplausible(claimed))
         }
         guard mode != .byoOnly || taskType == .cloudModel else {
-            throw refusal(
-                .taskUnavailable, "Your preferences let your own provider alone answer. Ask for a cloud model.")
+            throw refusal(.onlyOwnProvidersAnswer)
         }
         guard taskType != .cloudModel || models.allowsThirdParties else {
-            throw refusal(.blocked, RoutingFailure.thirdPartyForbidden.text)
+            throw refusal(.thirdPartyIsForbidden)
         }
         isWidened = isFallback && (!question.content.isEmpty || taskType == .cloudModel)
         if isWidened { decided = DecidedRoute(rule: .localFailureFallback, route: .cloud) }
@@ -117,9 +113,7 @@ struct ExecutionPermit {
             isAway ? (nil, .unavailable, nil) : Self.model(of: taskType, options.model, mode, models)
         notices = [notice].compactMap(\.self)
         guard fallback == nil || letsRulesAnswer else {
-            throw taskType == .cloudModel
-                ? refusal(.cloudNotConfigured, notice ?? "Your AI mode uses no model of your own keys.")
-                : refusal(.localUnavailable, notice ?? "There is no model that could answer.")
+            throw refusal(taskType == .cloudModel ? .noCloudModel(notice) : .noLocalModel(notice))
         }
     }
 
@@ -206,27 +200,27 @@ struct ExecutionRefusal: Error {
     var retryAfter: Int?
 
     init(
-        _ code: ExecutionCode, _ message: String, policy: PolicyResult = .nothing,
+        _ reason: ExecutionReason, policy: PolicyResult = .nothing,
         decided: DecidedRoute = DecidedRoute(), constraint: ConstraintID? = nil
     ) {
-        self.code = code
-        self.message = message
+        code = reason.code
+        message = reason.message
         self.policy = policy
         self.decided = decided
         self.constraint = constraint
     }
 
     /// Of a question that was permitted.
-    init(_ code: ExecutionCode, _ message: String, _ permit: ExecutionPermit) {
-        self.init(code, message, policy: permit.policy, decided: permit.decided)
+    init(_ reason: ExecutionReason, _ permit: ExecutionPermit) {
+        self.init(reason, policy: permit.policy, decided: permit.decided)
     }
 
     /// Of a question that a model has failed to answer.
     init(
-        _ code: ExecutionCode, _ message: String, _ permit: ExecutionPermit, failed model: ChosenModel,
+        _ reason: ExecutionReason, _ permit: ExecutionPermit, failed model: ChosenModel,
         retryAfter: Int?
     ) {
-        self.init(code, message, policy: permit.policy, decided: permit.confirmed)
+        self.init(reason, policy: permit.policy, decided: permit.confirmed)
         author = Authorship(model.provider, model: model.name)
         self.retryAfter = retryAfter
     }

@@ -12,19 +12,16 @@ extension Executions {
     func decline(
         _ caller: Caller, _ call: Call<NoParameters, ConfirmationReply>
     ) async throws -> CancelledExecution {
-        guard !call.body.isAccepted else {
-            throw APIError(
-                .validationFailed, "To accept, ask again with the confirmation.", field: "accept")
-        }
+        guard !call.body.isAccepted else { throw APIError.confirmationIsAcceptedByAsking }
         let digest = AITokens.digest(call.body.confirmation)
         let family = try await services.access.member(
-            caller, orNotFound: Self.unknownConfirmation, services.database
+            caller, orThrow: .noSuchConfirmation, services.database
         ).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let rows = try await queries.query(
                 ExecutionStatements.declinable(digest, of: caller.userID, at: call.now))
-            guard let row = rows.first else { throw APIError(.notFound, Self.unknownConfirmation) }
+            guard let row = rows.first else { throw APIError.noSuchConfirmation }
             let declined = try DeclinedQuestion(row, as: services.random.identifier(at: call.now), at: call.now)
             let act = Act(
                 kind: .aiConfirmationDeclined, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -34,8 +31,6 @@ extension Executions {
             return .perform(act, CancelledExecution())
         }
     }
-
-    private static let unknownConfirmation = "There is no such confirmation, or it was used before or is too old."
 }
 
 /// A question that waited for a confirmation and did not get it.

@@ -22,14 +22,12 @@ struct ExecutionPosition: Hashable {
     /// - Throws: 422 for text that is no cursor.
     init?(cursor: String?) throws(APIError) {
         guard let cursor else { return nil }
-        guard let bytes = bytes(base64URL: cursor[...]), bytes.count == 24 else { throw Self.refusal }
+        guard let bytes = bytes(base64URL: cursor[...]), bytes.count == 24 else { throw APIError.cursorIsUnknown }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         at = Timestamp(microseconds: Int64(bitPattern: word(0)))
         id = ExecutionID(high: word(1), low: word(2))
-        guard (Timestamp.epoch...Timestamp.lastSecond).contains(at) else { throw Self.refusal }
+        guard (Timestamp.epoch...Timestamp.lastSecond).contains(at) else { throw APIError.cursorIsUnknown }
     }
-
-    private static let refusal = APIError(.validationFailed, "cursor is not one of this list.", field: "cursor")
 
     var cursor: String {
         base64URL((0..<8).map { UInt8(truncatingIfNeeded: at.microseconds >> Int64(56 - 8 * $0)) } + id.bytes)
@@ -41,7 +39,6 @@ extension Executions {
     private static let scanDepth = 2_000
     /// Records that one call deletes at most.
     private static let deletions = 10_000
-    private static let missing = "There is no such execution."
 
     /// The caller's own, and for guardians everybody's of the family. A page may be short and still have a cursor, where
     /// many records do not match.
@@ -55,11 +52,11 @@ extension Executions {
 
     func get(_ caller: Caller, _ call: Call<ExecutionPath, NoBody>) async throws -> ExecutionTrace {
         let trace = call.parameters.traceID
-        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchExecution, services.database)
         let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
         let rows = try await services.database.query(
             ExecutionStatements.attempts(trace, of: seesAll ? nil : caller.userID, in: member.familyID))
-        guard !rows.isEmpty else { throw APIError(.notFound, Self.missing) }
+        guard !rows.isEmpty else { throw APIError.noSuchExecution }
         return ExecutionTrace(
             traceID: trace, attempts: try rows.map { try ExecutionRecord($0).seen(by: caller.userID) })
     }
@@ -123,11 +120,11 @@ extension Executions {
     /// Deletes the caller's attempts under a trace. The audit log keeps its entries.
     func delete(_ caller: Caller, _ call: Call<ExecutionPath, NoBody>) async throws -> NoAnswer {
         let trace = call.parameters.traceID
-        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        let family = try await services.access.member(caller, orThrow: .noSuchExecution, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let rows = try await queries.query(ExecutionStatements.attempts(trace, of: caller.userID, in: family))
-            guard !rows.isEmpty else { throw APIError(.notFound, Self.missing) }
+            guard !rows.isEmpty else { throw APIError.noSuchExecution }
             return .perform(
                 deletion(rows.count, by: member, ExecutionStatements.delete(trace, of: caller.userID)), NoAnswer())
         }

@@ -37,7 +37,7 @@ final class Executions {
         if options.taskType == nil { options.isTaskUnknown = true }
         switch asked.operation {
         case .summarizeExcuse:
-            guard let text = asked.text else { throw Self.missing("text") }
+            guard let text = asked.text else { throw APIError.questionLacks("text") }
             let question = ExcuseQuestion(text: text, nagID: try nag(asked))
             return try answer(
                 await mediator.answer(AIOperations.summarizeExcuse, question, options, in: asked.familyID, for: caller),
@@ -63,17 +63,15 @@ final class Executions {
                     AIOperations.pushBack, NagQuestion(nagID: nag(asked)), options, in: asked.familyID, for: caller),
                 { $0.message ?? "" }, options, caller)
         case .patterns:
-            guard let user = asked.userID else { throw Self.missing("user_id") }
+            guard let user = asked.userID else { throw APIError.questionLacks("user_id") }
             return try answer(
                 await mediator.answer(
                     AIOperations.patterns, MemberQuestion(userID: user, familyID: asked.familyID), options, for: caller),
                 { _ in "" }, options, caller)
         case .askCoach:
-            guard let text = asked.text else { throw Self.missing("text") }
+            guard let text = asked.text else { throw APIError.questionLacks("text") }
             guard CoachQuestionRequest.lengths.contains(text.unicodeScalars.count) else {
-                throw APIError(
-                    .validationFailed, "A question has at most \(CoachQuestionRequest.lengths.upperBound) characters.",
-                    field: "text")
+                throw APIError.questionIsTooLong
             }
             return try answer(
                 await mediator.answer(
@@ -88,12 +86,8 @@ final class Executions {
     }
 
     private func nag(_ asked: ExecutionRequest) throws(APIError) -> NagID {
-        guard let nag = asked.nagID else { throw Self.missing("nag_id") }
+        guard let nag = asked.nagID else { throw APIError.questionLacks("nag_id") }
         return nag
-    }
-
-    private static func missing(_ field: String) -> APIError {
-        APIError(InvalidInput("is required for this operation", field: field))
     }
 
     private func answer<Response: WireInput & WireMembers & Hashable>(
@@ -129,12 +123,11 @@ final class Executions {
 
     func endSession(_ caller: Caller, _ call: Call<NoParameters, AISessionName>) async throws -> NoAnswer {
         let digest = AITokens.digest(call.body.sessionID)
-        let missing = "There is no such AI session."
-        let family = try await services.access.member(caller, orNotFound: missing, services.database).familyID
+        let family = try await services.access.member(caller, orThrow: .noSuchAISession, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let rows = try await queries.query(ExecutionStatements.session(digest, of: caller.userID, at: call.now))
-            guard !rows.isEmpty else { throw APIError(.notFound, missing) }
+            guard !rows.isEmpty else { throw APIError.noSuchAISession }
             let act = Act(
                 kind: .aiSessionEnded, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 stampedRows: 0, statements: [ExecutionStatements.end(session: digest)])

@@ -19,13 +19,11 @@ extension Families {
                 }
                 let rows = try await queries.query(
                     MembershipStatements.candidate(user, for: family, by: member.userID))
-                guard let person = try rows.first.map(Candidate.init) else {
-                    throw APIError(.notFound, "There is no such account.")
-                }
+                guard let person = try rows.first.map(Candidate.init) else { throw APIError.noSuchAccount }
                 guard let current = person.role else {
                     return try await readmit(person, as: role, by: member, at: call.now, queries)
                 }
-                if current == role { throw APIError(.conflict, "This person already has that role in the family.") }
+                if current == role { throw APIError.memberHasRole }
                 if let denial = RoleMatrix.denialOfRoleChange(from: current, to: role) {
                     return .denied(
                         .memberAddDenied, to: member, reason: denial.rawValue, subject: person.pseudonym,
@@ -70,10 +68,10 @@ extension Families {
         }
         if person.isWaiting, role != .child {
             return denied(
-                "under_13", APIError(.policyForbidden, "Somebody under 13 can only be added as a child."))
+                "under_13", APIError.under13IsChild)
         }
         if role == .child, try await !allowsChildren(member.userID, in: member.familyID, queries) {
-            return denied("no_consent", Self.childrenNeedConsent)
+            return denied("no_consent", APIError.childrenNeedConsent)
         }
         if let denial = try await denialOfGrowth(of: member.familyID, at: now, queries) {
             return denied(denial.rawValue, APIError(.policyForbidden, denial))
@@ -125,7 +123,7 @@ extension Families {
                         APIError(.policyForbidden, denial))
                 }
                 if body.role == .child, try await !allowsChildren(member.userID, in: family, queries) {
-                    return .denied(.memberCreateDenied, to: member, reason: "no_consent", Self.childrenNeedConsent)
+                    return .denied(.memberCreateDenied, to: member, reason: "no_consent", APIError.childrenNeedConsent)
                 }
                 var act = Act(
                     kind: .memberCreated, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -152,19 +150,12 @@ extension Families {
         }
     }
 
-    private static func checkLogin(_ body: MemberCreateAndAdd) throws(InvalidInput) {
+    private static func checkLogin(_ body: MemberCreateAndAdd) throws(APIError) {
         guard (body.username == nil) == (body.pin == nil) else {
-            throw InvalidInput(
-                "is required: a user name and a PIN come together", field: body.pin == nil ? "pin" : "username")
+            throw APIError.signInIsIncomplete(field: body.pin == nil ? "pin" : "username")
         }
-        guard body.username == nil || body.role == .child else {
-            throw InvalidInput("is for children only", field: "username")
-        }
+        guard body.username == nil || body.role == .child else { throw APIError.userNameIsForChildren }
     }
-
-    static let childrenNeedConsent = APIError(
-        .policyForbidden, "Before a child can be added, a guardian must consent to children's accounts in this family.",
-        reason: ErrorReason.consentMissing)
 }
 
 /// An account that a guardian wants in the family, or in another role there.

@@ -22,9 +22,7 @@ extension Families {
                     return .denied(.childCredentialsSetDenied, to: member, .guardianOnly)
                 }
                 let child = try await self.member(path.userID, of: path.familyID, queries)
-                guard child.role == .child else {
-                    throw APIError(.validationFailed, "Only children sign in with the family's child code.")
-                }
+                guard child.role == .child else { throw APIError.memberIsNoChild }
                 guard child.isFamilyAccount else {
                     return .denied(
                         .childCredentialsSetDenied, to: member, reason: Denial.hasOwnSignIn.rawValue,
@@ -77,7 +75,7 @@ extension Families {
         }
         let read = CredentialStatements.pinHash(of: path.userID, in: path.familyID)
         guard let current: String = try await services.database.query(read).first?["pin_hash"] else {
-            throw APIError(.notFound, "There is no PIN to change.")
+            throw APIError.noPIN
         }
         let tries = PINAttempts.of(path.userID)
         let lockout = try await tries.count(at: now, services.database)
@@ -100,7 +98,7 @@ extension Families {
                 act.details = ["method": "pin_change"]
                 act.changesRights = false
                 if !isRight { act.recordLockout(until: lockout) }
-                return .refuse(act, APIError(.validationFailed, "This is not your PIN.", field: "current_pin"))
+                return .refuse(act, .pinIsWrong)
             }
             act.statements = [
                 CredentialStatements.set(pinHash: hash, for: member.userID, at: now),
@@ -116,7 +114,7 @@ extension Families {
             let member = try await services.access.member(caller, of: path.familyID, queries)
             return .denied(
                 .childPinChangeDenied, to: member, reason: "child_only",
-                APIError(.authorizationDenied, "Only the child can change this PIN. A guardian can set a new one."))
+                APIError.onlyChildChangesPIN)
         }
     }
 
@@ -125,7 +123,7 @@ extension Families {
         do {
             return try await write()
         } catch let error as PostgresError where error.violates(.childUsername) {
-            throw ChildName.isTaken
+            throw APIError.userNameIsTaken
         }
     }
 }

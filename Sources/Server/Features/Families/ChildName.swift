@@ -26,9 +26,6 @@ enum ChildName {
         let names = try await queries.query(CredentialStatements.usernames(in: family, besides: user)).map {
             row throws(PostgresError) -> String in try row["username"]
         }
-        if names.contains(where: { folded($0) == folded(name) }) { throw isTaken }
+        if names.contains(where: { folded($0) == folded(name) }) { throw APIError.userNameIsTaken }
     }
-
-    static let isTaken = APIError(
-        .conflict, "Another child of the family has this user name.", field: "username")
 }

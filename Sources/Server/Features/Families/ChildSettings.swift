@@ -28,8 +28,7 @@ extension Families {
             let current = try await settings(of: path, queries)
             let settings = current.applying(update)
             guard (settings.quietHoursStart == nil) == (settings.quietHoursEnd == nil) else {
-                throw InvalidInput(
-                    "must be given when quiet hours have another end",
+                throw APIError.quietHoursAreIncomplete(
                     field: settings.quietHoursStart == nil ? "quiet_hours_start" : "quiet_hours_end")
             }
             guard settings != current else { return .answer(settings) }
@@ -46,7 +45,7 @@ extension Families {
     /// - Throws: 404 unless the user is an active child of the family.
     private func settings(of path: MemberPath, _ queries: any Queries) async throws -> ChildSettingsResponse {
         let rows = try await queries.query(ChildSettingsStatements.settings(of: path.userID, in: path.familyID))
-        guard let row = rows.first else { throw APIError(.notFound, "The family has no such child.") }
+        guard let row = rows.first else { throw APIError.noSuchChild }
         return ChildSettingsResponse(
             childID: path.userID, familyID: path.familyID, canSnooze: try row["can_snooze"],
             maxSnoozesPerDay: try row["max_snoozes_per_day"], canSubmitExcuses: try row["can_submit_excuses"],

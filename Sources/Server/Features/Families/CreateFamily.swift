@@ -21,7 +21,7 @@ extension Families {
         return try await admitting {
             try await services.ledger.createFamilyLedger(caller, family.id) { queries in
                 let account = try await services.access.account(caller, queries)
-                guard account.family == nil else { throw Self.alreadyInFamily }
+                guard account.family == nil else { throw APIError.isInFamily }
                 if account.isAdmin { throw APIError(.authorizationDenied, .administratorJoinsNoFamily) }
                 let policy: PolicyID = random.identifier(at: now)
                 let act = Act(

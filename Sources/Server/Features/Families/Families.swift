@@ -83,7 +83,7 @@ package final class Families {
     /// - Throws: 404 when there is none of that id.
     func member(_ user: UserID, of family: FamilyID, _ queries: any Queries) async throws -> MemberRecord {
         let rows = try await queries.query(MembershipStatements.member(user, of: family))
-        guard let row = rows.first else { throw APIError(.notFound, "The family has no such member.") }
+        guard let row = rows.first else { throw APIError.noSuchMember }
         return try MemberRecord(row)
     }
 
@@ -121,16 +121,14 @@ package final class Families {
         ).one()["is_in_force"]
     }
 
-    static let alreadyInFamily = APIError(.conflict, "A person can be in one family at a time.")
-
     /// Carries out a write that fails when the person is in another family, or their account deleted, by its commit.
     func admitting<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
         } catch let error as PostgresError where error.violates(.oneActiveFamily) {
-            throw Self.alreadyInFamily
+            throw APIError.isInFamily
         } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
-            throw APIError(.conflict, "The account was deleted meanwhile.")
+            throw APIError.accountWasDeleted
         }
     }
 }

@@ -15,23 +15,21 @@ extension Families {
         try await join(caller, code: call.body.inviteCode, of: call.parameters.familyID)
     }
 
-    private static let unknownCode = APIError(.notFound, "No family has this invite code.")
-
     private func join(_ caller: Caller, code: String, of expected: FamilyID?) async throws -> MemberResponse {
         let invitation = FamilyStatements.invitation(code, for: caller.userID)
         _ = try await services.access.account(caller, orWaiting: true, services.database)
         let row = try await services.database.query(invitation).first
         guard let family: FamilyID = try row?["id"], expected == nil || expected == family else {
-            throw Self.unknownCode
+            throw APIError.inviteCodeIsUnknown
         }
         return try await admitting {
             try await services.ledger.write(caller, in: family) { queries in
                 // The number first: later reads can only be newer, and then the act is refused. The code may have been
                 // replaced since it was looked up.
                 let clock = try await queries.query(invitation).first
-                guard let clock, try clock["id"] == family else { throw Self.unknownCode }
+                guard let clock, try clock["id"] == family else { throw APIError.inviteCodeIsUnknown }
                 let account = try await services.access.account(caller, orWaiting: true, queries)
-                guard account.family == nil else { throw Self.alreadyInFamily }
+                guard account.family == nil else { throw APIError.isInFamily }
                 let seq: Int64 = try clock["seq"]
                 func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
                     .refuse(
@@ -45,9 +43,9 @@ extension Families {
                     return denied(denial.rawValue, APIError(.authorizationDenied, denial))
                 }
                 // For somebody whom a guardian has blocked the code does not work, and nothing tells them why.
-                if try clock["is_blocked"] { return denied(Denial.blocked.rawValue, Self.unknownCode) }
+                if try clock["is_blocked"] { return denied(Denial.blocked.rawValue, APIError.inviteCodeIsUnknown) }
                 if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {
-                    return denied("no_consent", Self.childrenNeedConsent)
+                    return denied("no_consent", APIError.childrenNeedConsent)
                 }
                 if let denial = try await denialOfGrowth(of: family, at: caller.now, queries) {
                     return denied(denial.rawValue, APIError(.policyForbidden, denial))

@@ -42,10 +42,6 @@ extension Families {
 
     /// - Throws: 422 for a zone that this server does not know.
     static func requireZone(_ name: String) throws(APIError) {
-        guard ZoneDatabase.system.zone(name) != nil else {
-            throw APIError(
-                InvalidInput("must be a zone of the IANA time zone database, such as Europe/Berlin", field: "time_zone")
-            )
-        }
+        guard ZoneDatabase.system.zone(name) != nil else { throw APIError.timeZoneIsUnknown() }
     }
 }

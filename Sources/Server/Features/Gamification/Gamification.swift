@@ -53,7 +53,7 @@ package final class Gamification {
             member = try await services.access.member(caller, of: family, services.database)
         } else {
             member = try await services.access.member(
-                caller, orNotFound: "There is no such member.", services.database)
+                caller, orThrow: .noSuchMember, services.database)
         }
         try await requireInsight(caller, member, into: query.userID)
         let rows = try await services.database.query(
@@ -92,25 +92,17 @@ package final class Gamification {
     /// - Throws: 403 without the consent, and for a member who has switched gamification off.
     private func ownRecord(_ caller: Caller, in family: FamilyID) async throws -> Record {
         let record = try await record(of: caller.userID, in: family)
-        guard record.isEnabled else {
-            throw APIError(
-                .authorizationDenied, "Points are off in your preferences. Switch them on there.",
-                reason: ErrorReason.switchedOff)
-        }
+        guard record.isEnabled else { throw APIError.pointsAreOff }
         return record
     }
 
     private func record(of user: UserID, in family: FamilyID) async throws -> Record {
         let rows = try await services.database.query(GamificationStatements.record(of: user, in: family))
-        guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
+        guard let row = rows.first else { throw APIError.noSuchMember }
         let record = try Record(row)
-        guard record.hasConsent else { throw Self.consentMissing }
+        guard record.hasConsent else { throw APIError.pointsNeedConsent }
         return record
     }
-
-    static let consentMissing = APIError(
-        .authorizationDenied, "Points need your consent to collect them. Grant it in the family's consents.",
-        reason: ErrorReason.consentMissing)
 }
 
 extension Gamification {

@@ -4,8 +4,6 @@ import Domain
 import Postgres
 
 extension Incentives {
-    private static let missing = APIError(.notFound, "There is no such incentive event.")
-
     /// Gives what waits for a guardian, by the version of the rule that promised it. Confirming it again changes
     /// nothing.
     ///
@@ -14,7 +12,7 @@ extension Incentives {
     /// event goes on waiting.
     func approve(_ caller: Caller, _ call: Call<IncentiveEventPath, NoBody>) async throws -> IncentiveEventResponse {
         let family = try await services.access.member(
-            caller, orNotFound: Self.missing.message, services.database
+            caller, orThrow: .noSuchIncentiveEvent, services.database
         ).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
@@ -22,7 +20,7 @@ extension Incentives {
                 return .denied(.incentiveApproveDenied, to: member, denial)
             }
             let row = try await queries.query(IncentiveStatements.event(call.parameters.eventID, in: family)).first
-            guard let row else { throw Self.missing }
+            guard let row else { throw APIError.noSuchIncentiveEvent }
             var event = try IncentiveEventResponse(row)
             guard event.appliedAt == nil else { return .answer(event) }
             let subject: Pseudonym? = try row["pseudonym"]
@@ -43,12 +41,9 @@ extension Incentives {
     ) async throws -> Gamification.Record {
         let row = try await queries.query(GamificationStatements.record(of: user, in: family)).one()
         let record = try Gamification.Record(row)
-        guard record.isMember else { throw APIError(.conflict, "This person is no longer a member of the family.") }
-        guard record.hasConsent else { throw Gamification.consentMissing }
-        guard record.isEnabled else {
-            throw APIError(
-                .authorizationDenied, "This person has switched points off.", reason: ErrorReason.switchedOff)
-        }
+        guard record.isMember else { throw APIError.rewardedPersonHasLeft }
+        guard record.hasConsent else { throw APIError.pointsNeedConsent }
+        guard record.isEnabled else { throw APIError.rewardedPersonHasPointsOff }
         return record
     }
 

@@ -21,16 +21,14 @@ extension Incentives {
             return .denied(.incentiveApproveDenied, to: member, .ownIncentive, subject: subject)
         }
         guard let row = try await queries.query(IncentiveStatements.rule(consequence.ruleID, in: family)).first else {
-            throw APIError(.notFound, "There is no such incentive rule.")
+            throw APIError.noSuchIncentiveRule
         }
         let rule = try IncentiveRuleResponse(row)
         guard rule.status == .active, rule.action.type == consequence.actionType,
             rule.action.amount == consequence.amount
-        else { throw APIError(.conflict, "This is not what the rule promises now. Read the rule again.") }
+        else { throw APIError.incentiveRuleHasChanged }
         // An open nag's completion lets the rules take effect itself.
-        guard nag.status == .completed else {
-            throw APIError(.conflict, "Rewards are for completed nags.", reason: "nag_not_completed")
-        }
+        guard nag.status == .completed else { throw APIError.rewardNeedsCompletion }
         let effect = try await queries.query(
             IncentiveStatements.effect(of: rule.id, on: nag.id, in: family)
         ).first
@@ -38,9 +36,8 @@ extension Incentives {
             // What waits was promised by the version of its time, which may be another one.
             let isGiven = try effect["applied_at"] as Timestamp? != nil
             throw isGiven
-                ? APIError(.conflict, "This rule has taken effect with this nag before.", reason: "given_before")
-                : APIError(
-                    .conflict, "This reward waits for a guardian. Confirm it there.", reason: "waits_for_guardian")
+                ? APIError.rewardWasGiven
+                : APIError.rewardIsWaiting
         }
         let record = try await recipient(nag.recipientID, in: family, queries)
         let incentive = Incentive(

@@ -38,11 +38,10 @@ final class Incentives {
         _ caller: Caller, _ call: Call<IncentiveEventListQuery, NoBody>
     ) async throws -> Page<IncentiveEventResponse> {
         let (nag, page) = (call.parameters.nagID, call.parameters.page)
-        let missing = "There is no such nag."
-        let member = try await services.access.member(caller, orNotFound: missing, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchNag, services.database)
         try await requireReader(caller, member)
         guard try await services.database.query(NagStatements.nag(nag, in: member.familyID)).first != nil else {
-            throw APIError(.notFound, missing)
+            throw APIError.noSuchNag
         }
         let rows = try await services.database.query(IncentiveStatements.events(of: nag, page, in: member.familyID))
         return try Page(rows, answering: page) { try IncentiveEventResponse(ifAny: $0) }
@@ -92,15 +91,14 @@ final class Incentives {
     func update(
         _ caller: Caller, _ call: Call<IncentiveRulePath, IncentiveRuleUpdate>
     ) async throws -> IncentiveRuleResponse {
-        let missing = "There is no such incentive rule."
-        let family = try await services.access.member(caller, orNotFound: missing, services.database).familyID
+        let family = try await services.access.member(caller, orThrow: .noSuchIncentiveRule, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             if let denial = member.denial(of: .configureIncentives) {
                 return .denied(.incentiveRuleChangeDenied, to: member, denial)
             }
             let row = try await queries.query(IncentiveStatements.rule(call.parameters.ruleID, in: family)).first
-            guard let row else { throw APIError(.notFound, missing) }
+            guard let row else { throw APIError.noSuchIncentiveRule }
             let rule = try IncentiveRuleResponse(row)
             var changed = rule.changed(by: call.body)
             guard changed != rule else { return .answer(rule) }

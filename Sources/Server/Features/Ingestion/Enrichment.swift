@@ -90,14 +90,10 @@ extension Ingestion {
     ) async throws -> InputResult {
         let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
             let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: family)).one()
-            guard try gate["has_consent"] else {
-                throw APIError(
-                    .authorizationDenied, "This needs the consent to AI mediation. Grant it in the family's consents.",
-                    reason: ErrorReason.consentMissing)
-            }
+            guard try gate["has_consent"] else { throw APIError.aiConsentIsMissing }
             let rows = try await queries.query(
                 IngestionStatements.root(of: earlier, by: caller.userID, on: nag, in: family, enrichment))
-            guard let row = rows.first else { throw APIError(.notFound, "There is no such input on this nag.") }
+            guard let row = rows.first else { throw APIError.noSuchInput }
             let root: EventID = try row["event_id"]
             func result(_ outcome: InputOutcome) -> OutboxAnswer {
                 let event = outcome == .applied ? root : nil
@@ -112,9 +108,7 @@ extension Ingestion {
             var sharesNag = false
             var details: AuditBody = ["kind": enrichment.kind.rawValue, "source": enrichment.source.rawValue]
             if let other = enrichment.other {
-                guard other != root else {
-                    throw APIError(.validationFailed, "An input is not related to itself.", field: "of")
-                }
+                guard other != root else { throw APIError.inputRelatesToItself }
                 sharesNag = try await self.nag(of: other, for: enrichment, caller, in: family, queries) == nag
                 details["other"] = other.description
             }
@@ -137,15 +131,16 @@ extension Ingestion {
     private func nag(
         of other: EventID, for enrichment: Enrichment, _ caller: Caller, in family: FamilyID, _ queries: any Queries
     ) async throws -> NagID {
-        let missing = APIError(.notFound, "There is no such other input.")
         guard let row = try await queries.query(IngestionStatements.root(other, in: family)).first else {
-            throw missing
+            throw APIError.noSuchOtherInput
         }
         let nag: NagID = try row["nag_id"]
         let view = try await nags.view(caller, nag, queries)
-        guard view.nag.familyID == family, RoleMatrix.denial(of: .read, by: view.part) == nil else { throw missing }
+        guard view.nag.familyID == family, RoleMatrix.denial(of: .read, by: view.part) == nil else {
+            throw APIError.noSuchOtherInput
+        }
         if enrichment.kind == .merge, try row["is_merged"] {
-            throw APIError(.conflict, "The other input was merged itself.")
+            throw APIError.otherInputWasMerged
         }
         return nag
     }

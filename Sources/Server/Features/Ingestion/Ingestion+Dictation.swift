@@ -16,10 +16,10 @@ extension Ingestion {
             try Requester.requireOpenGate(
                 try await queries.query(AIStatements.gate(member.userID, in: family)).one())
             guard nag.dueAt.flooredToMillisecond > caller.now else {
-                throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
+                throw APIError.dueTimeIsInvalid(DueTimeLimit.past)
             }
             guard try await !queries.query(MembershipStatements.active([nag.recipientID], in: family)).isEmpty else {
-                throw APIError(.notFound, "There is no such member.")
+                throw APIError.noSuchMember
             }
             let draft = drafts.draft(
                 .suggestedNag(nag), id: services.random.identifier(at: caller.now), from: .voice, by: member,
@@ -40,15 +40,10 @@ extension SuggestedNag {
     /// - Throws: 422 for what no draft can hold.
     fileprivate init(dictated order: NagCreate) throws(APIError) {
         guard order.recurrence == nil, order.policyID == nil, order.attachmentIDs.isEmpty else {
-            throw APIError(
-                .validationFailed, "A dictated nag becomes a draft, which has no recurrence, policy or pictures.",
-                field: "nag")
+            throw APIError.dictationIsNoDraft
         }
         guard order.description?.unicodeScalars.count ?? 0 <= Self.longestDescription else {
-            throw APIError(
-                .validationFailed,
-                "A dictated nag becomes a draft, whose words have at most \(Self.longestDescription) characters.",
-                field: "nag")
+            throw APIError.dictationIsTooLong(most: Self.longestDescription)
         }
         self.init(
             recipientID: order.recipientID, category: order.category, description: order.description,

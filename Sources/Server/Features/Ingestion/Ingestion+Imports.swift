@@ -75,9 +75,7 @@ extension Ingestion {
         try Requester.requireOpenGate(
             try await queries.query(AIStatements.gate(member.userID, in: order.familyID)).one())
         let ids = order.items.map(\.itemID.input)
-        guard Set(ids).count == ids.count else {
-            throw APIError(.validationFailed, "The items must have each ID once.", field: "items")
-        }
+        guard Set(ids).count == ids.count else { throw APIError.itemsAreRepeated }
         let used = try await queries.query(
             IngestionStatements.importers(of: order.importID, in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
@@ -104,9 +102,7 @@ extension Ingestion {
         }
         let isOthers = used.contains { $0 != member.userID }
         if isOthers || !used.isEmpty && !examined.steps.isEmpty {
-            throw APIError(
-                .conflict, "This import ID was used for other items. Choose another one.", field: "import_id",
-                reason: "import_id_used")
+            throw APIError.importIDWasUsed
         }
         return examined
     }
@@ -116,7 +112,7 @@ extension Ingestion {
             return ImportFault(field: "due_at", message: fault)
         }
         return members.contains(nag.recipientID)
-            ? nil : ImportFault(field: "recipient_id", message: "There is no such member.")
+            ? nil : ImportFault(field: "recipient_id", message: APIError.noSuchMember.message)
     }
 
     /// How an item that has changed reaches its draft: the open one is edited, and the nag of one that was executed is to
@@ -178,7 +174,7 @@ private struct ExaminedImport {
             let wasNew = draft.map { $0.importID == order.importID && $0.kind == .suggestedNag } ?? true
             result.outcome = !isSame ? .alreadyImported : wasNew ? .new : .changed
         } else {
-            result.error = ImportFault(field: "item_id", message: "This id was used for another input.")
+            result.error = ImportFault(field: "item_id", message: APIError.inputIDWasUsed.message)
         }
         if let error = result.error {
             result.outcome = .invalid
@@ -191,8 +187,7 @@ private struct ExaminedImport {
     var refusal: APIError? {
         let faults = results.compactMap(\.error)
         guard let first = faults.first, faults.count == results.count else { return nil }
-        let more = faults.count == 1 ? "" : " The other entries are invalid, too."
-        return APIError(.validationFailed, "Entry 1: \(first.message)\(more)", field: first.field)
+        return APIError.importIsInvalid(first, others: faults.count > 1)
     }
 
     func result(of order: NagImport) -> ImportResult {

@@ -97,9 +97,7 @@ final class Ingestion {
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws {
         if case .nag(let order) = item.act { return try await nags.create(order, in: family, by: caller, as: input) }
-        guard let nag = item.nagID else {
-            throw APIError(.validationFailed, "Give the nag that this is about.", field: "nag_id")
-        }
+        guard let nag = item.nagID else { throw APIError.inputNeedsNag }
         func call<Body>(_ body: Body) -> Call<NagPath, Body> {
             Call(NagPath(nagID: nag), body, caller.context)
         }

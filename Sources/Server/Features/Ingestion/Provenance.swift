@@ -133,7 +133,7 @@ struct Provenance: Sendable {
 
     /// - Throws: 404 for an input of an outbox about a nag that is not its family's: its result is in the family's ledger.
     func requireSameFamily(_ nag: NagResponse) throws(APIError) {
-        if let family, family != nag.familyID { throw NagView.notFound }
+        if let family, family != nag.familyID { throw APIError.noSuchNag }
     }
 
     /// Part of the act that applies the input. A second one with the same id violates `inputs_pkey`, which undoes the

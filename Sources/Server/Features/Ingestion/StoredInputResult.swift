@@ -40,7 +40,6 @@ struct StoredInputResult {
         if let result, fingerprint == input.fingerprint { return result }
         return InputResult(
             clientID: input.id, outcome: .refused, eventID: nil,
-            error: InputRefusal(
-                code: .validationFailed, message: "This client ID was used for another input. Choose another one."))
+            error: InputRefusal(.inputIDWasUsed))
     }
 }

@@ -34,7 +34,7 @@ final class AIKeys {
         if let earlier: AIKeyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (provider, body) = (call.parameters.provider, call.body)
         let (account, email) = try await adult(caller)
-        guard let master = services.auditKeyring?.masters.first else { throw Self.noMasterKey }
+        guard let master = services.auditKeyring?.masters.first else { throw APIError.keyringIsMissing }
         let endpoint = try Self.endpoint(of: provider, body.endpoint)
         let chain = account.family ?? .outside
         return try await services.confirming(body.password, of: account, email, caller, in: chain) { success in
@@ -76,7 +76,7 @@ final class AIKeys {
             let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             guard try await queries.query(AIKeyStatements.key(of: caller.userID, provider)).first != nil else {
-                throw Self.noKey
+                throw APIError.noSuchKey
             }
             let act = Act(
                 kind: .aiKeyDeleted, basis: .nothingChanged(since: seq), actor: account.pseudonym,
@@ -91,12 +91,10 @@ final class AIKeys {
         _ = try await adult(caller)
         let read = AIKeyStatements.key(of: caller.userID, call.parameters.provider)
         guard let stored = try await services.database.query(read).first.map(StoredAIKey.init) else {
-            throw Self.noKey
+            throw APIError.noSuchKey
         }
-        guard let keyring = services.auditKeyring else { throw Self.noMasterKey }
-        guard let key = stored.opened(keyring) else {
-            throw APIError(.conflict, "The server cannot open this key any more. Set it again.")
-        }
+        guard let keyring = services.auditKeyring else { throw APIError.keyringIsMissing }
+        guard let key = stored.opened(keyring) else { throw APIError.keyIsUnreadable }
         let availability = try await calls.run(caller.userID) {
             await services.models.provider(key).availability()
         }
@@ -132,28 +130,19 @@ final class AIKeys {
     /// - Throws: 422 for a custom provider without an endpoint, and for another one with one.
     private static func endpoint(of provider: KeyProvider, _ given: String?) throws(APIError) -> ThirdPartyURL {
         if let usual = provider.usualEndpoint {
-            guard given == nil, let url = ThirdPartyURL(usual) else {
-                throw APIError(.validationFailed, "Only a custom provider has an endpoint.", field: "endpoint")
-            }
+            guard given == nil, let url = ThirdPartyURL(usual) else { throw APIError.onlyCustomProvidersHaveEndpoints }
             return url
         }
-        guard let url = given.flatMap({ ThirdPartyURL($0) }) else {
-            throw APIError(
-                .validationFailed, "A custom provider needs the https URL of its service.", field: "endpoint")
-        }
+        guard let url = given.flatMap({ ThirdPartyURL($0) }) else { throw APIError.customProviderNeedsEndpoint }
         return url
     }
 
     private func requireOuter(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
-        let inner = APIError(
-            .validationFailed, "This endpoint is not an address of the public internet.", field: "endpoint")
-        guard endpoint.hasPublicName else { throw inner }
-        guard try await calls.run(caller.userID, { try await services.models.isOuter(endpoint) }) else { throw inner }
+        guard endpoint.hasPublicName else { throw APIError.endpointIsNotPublic }
+        guard try await calls.run(caller.userID, { try await services.models.isOuter(endpoint) }) else {
+            throw APIError.endpointIsNotPublic
+        }
     }
-
-    private static let noKey = APIError(.notFound, "You have stored no key for this provider.")
-    private static let noMasterKey = APIError(
-        .unavailable, "This server stores no keys, because it has no audit keyring to seal them with.")
 }
 
 extension KeyProvider {

@@ -12,9 +12,7 @@ extension Nags {
     func updateStatus(
         _ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>, as input: Provenance
     ) async throws -> NagResponse {
-        guard call.body.status == .completed else {
-            throw APIError(.validationFailed, "A nag can only be reported as completed.", field: "status")
-        }
+        guard call.body.status == .completed else { throw APIError.statusIsNotCompleted }
         let note = call.body.note.flatMap { note in note.contains { !$0.isWhitespace } ? note : nil }
         return try await decide(caller, on: call.parameters.nagID, .updateStatus) { view, queries in
             try input.requireSameFamily(view.nag)

@@ -35,12 +35,12 @@ extension Nags {
     ) async throws -> Decision<NagResponse> {
         let (account, row) = try await addressee(order, over: connection, by: caller, queries)
         let seq: Int64 = try row["seq"]
-        func refuse(_ denial: Denial, _ message: String? = nil) throws -> Decision<NagResponse> {
+        func refuse(_ denial: Denial, _ refusal: APIError? = nil) throws -> Decision<NagResponse> {
             .refuse(
                 Act(
                     kind: .nagCreateDenied, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
-                APIError(.policyForbidden, message ?? denial.message, reason: denial.rawValue))
+                refusal ?? APIError(.policyForbidden, denial))
         }
         if let denial = input.denial(about: order.recipientID, by: account.id) { return try refuse(denial) }
         if account.connectableAddress == nil { return try refuse(.adultsOnly) }
@@ -54,13 +54,9 @@ extension Nags {
         if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
             let next = NagLimit.nextDay(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
             return try refuse(
-                denial,
-                "You have sent \(FamilyPolicy.standard.dailyCap) nags over this connection today, as many as one can. \(next)"
-            )
+                denial, .tooManyNagsOverConnection(denial, most: FamilyPolicy.standard.dailyCap, next: next))
         }
-        guard order.policyID == nil else {
-            throw APIError(.validationFailed, "A connection has no policies.", field: "policy_id")
-        }
+        guard order.policyID == nil else { throw APIError.connectionHasNoPolicies }
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
         var nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: nil, by: account.id, account.displayName,
@@ -80,7 +76,7 @@ extension Nags {
         let account = try await services.access.account(caller, queries)
         let rows = try await queries.query(
             NagStatements.addressee(order.recipientID, of: account.id, over: connection))
-        guard let row = rows.first else { throw APIError(.notFound, "There is no such connection.") }
+        guard let row = rows.first else { throw APIError.noSuchConnection }
         return (account, row)
     }
 

@@ -19,8 +19,7 @@ extension Nags {
 
     private func create(_ order: NagCreate, by caller: Caller) async throws -> NagResponse {
         if order.familyID != nil, order.connectionID != nil {
-            throw APIError(
-                .validationFailed, "Give a family or a connection, not both.", field: "connection_id")
+            throw APIError.nagHasTwoFamilies
         }
         try Self.requireDueTime(order, caller.now)
         return try await attachments.mappingAttachmentConflict {
@@ -75,17 +74,15 @@ extension Nags {
         let rows = try await queries.query(
             NagStatements.addressee(
                 order.recipientID, of: caller.userID, in: member.familyID, policy: order.policyID, day: today))
-        guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
-        if let (denial, message) = try Self.denial(row, in: member, at: caller.now) {
+        guard let row = rows.first else { throw APIError.noSuchMember }
+        if let (denial, refusal) = try Self.denial(row, in: member, at: caller.now) {
             return .refuse(
                 Act(
                     kind: .nagCreateDenied, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
-                APIError(.policyForbidden, message, reason: denial.rawValue))
+                refusal)
         }
-        guard try row["is_policy_known"] else {
-            throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")
-        }
+        guard try row["is_policy_known"] else { throw APIError.policyIsUnknown }
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
         var nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
@@ -100,7 +97,7 @@ extension Nags {
 
     private static func requireDueTime(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
         if let fault = DueTimeLimit.fault(of: order.dueAt.flooredToMillisecond, now: now) {
-            throw APIError(.validationFailed, fault, field: "due_at")
+            throw APIError.dueTimeIsInvalid(fault)
         }
     }
 
@@ -147,20 +144,20 @@ extension Nags {
     private func family(of order: NagCreate, by caller: Caller) async throws -> FamilyID {
         if let family = order.familyID { return family }
         guard let family = try await services.access.account(caller, services.database).family else {
-            throw APIError(.validationFailed, "Give the family the nag is for.", field: "family_id")
+            throw APIError.nagNeedsFamily
         }
         return family
     }
 
-    /// Why the nag is refused, for the audit log and as a message.
-    private static func denial(_ row: Row, in member: Member, at now: Timestamp) throws -> (Denial, String)? {
-        if let denial = try denialOfNag(row) { return (denial, denial.message) }
+    /// Why the nag is refused, for the audit log and for the person.
+    private static func denial(_ row: Row, in member: Member, at now: Timestamp) throws -> (Denial, APIError)? {
+        if let denial = try denialOfNag(row) { return (denial, APIError(.policyForbidden, denial)) }
         let policy = try FamilyPolicy(row)
         guard let denial = NagLimit.denialOfCreation(sentToday: try row["sent_today"], policy: policy) else {
             return nil
         }
         let next = NagLimit.nextDay(in: member.timeZone, now: now, zoneChangedAt: member.timeZoneChangedAt)
-        return (denial, "You have sent \(policy.dailyCap) nags today, as many as this family allows. \(next)")
+        return (denial, .tooManyNags(denial, most: policy.dailyCap, next: next))
     }
 
     /// Why the creator may not nag the recipient, by the columns of `memberState`.

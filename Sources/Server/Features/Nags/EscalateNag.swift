@@ -94,9 +94,7 @@ extension Nags {
     func escalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
             let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.familyID)).first
-            guard let row, let state = try EscalationState(row, services) else {
-                throw APIError(.notFound, "There is no such nag.")
-            }
+            guard let row, let state = try EscalationState(row, services) else { throw APIError.noSuchNag }
             return .answer(state.response(at: call.now))
         }
     }

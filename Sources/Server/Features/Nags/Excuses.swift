@@ -12,9 +12,7 @@ extension Nags {
         _ caller: Caller, _ call: Call<NagPath, ExcuseCreate>, as input: Provenance
     ) async throws -> ExcuseResponse {
         let category = try call.body.category.map { name throws(APIError) in
-            guard let category = ExcuseCategory(rawValue: name) else {
-                throw APIError(.validationFailed, "There is no such category of excuses.", field: "category")
-            }
+            guard let category = ExcuseCategory(rawValue: name) else { throw APIError.excuseCategoryIsUnknown }
             return category
         }
         return try await decide(caller, on: call.parameters.nagID, .submitExcuse) { view, queries in
@@ -23,9 +21,7 @@ extension Nags {
             guard let gate = rows.first, try gate["has_consent"] else {
                 return view.refuse(
                     .submitExcuse, reason: ErrorReason.consentMissing,
-                    APIError(
-                        .authorizationDenied,
-                        "Excuses need the consent to AI mediation. Grant it in the family's consents."))
+                    APIError.aiConsentIsMissing)
             }
             guard try view.role != .child || gate["can_submit_excuses"] else {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)

@@ -14,7 +14,7 @@ extension Nags {
         let context = CallContext(unaskedAt: now, services.random)
         return try await services.ledger.write(context, in: family) { queries in
             let row = try await queries.query(NagStatements.nag(id, in: family)).first
-            guard let row, let record = try NagRecord(row) else { throw APIError(.notFound, "There is no such nag.") }
+            guard let row, let record = try NagRecord(row) else { throw APIError.noSuchNag }
             guard record.nag.status == .open else { return .answer(record.nag) }
             var nag = record.nag
             nag.status = .missed

@@ -65,18 +65,16 @@ struct NagView {
     /// - Throws: 401 when the session has ended, 403 while the account waits, 404 unless the nag is of the caller's
     ///   family, or of a connection and the caller has a part in it.
     init(_ rows: Rows, for caller: Caller) throws {
-        guard let row = rows.first else { throw Access.sessionEnded }
+        guard let row = rows.first else { throw APIError.sessionHasEnded }
         try Access.requireActive(status: try row["account_status"])
-        guard let record = try NagRecord(row) else { throw Self.notFound }
+        guard let record = try NagRecord(row) else { throw APIError.noSuchNag }
         self.record = record
         userID = caller.userID
         role = try row["role"]
         pseudonym = try row["pseudonym"]
         part = try NagPart(row, for: caller, record.nag.creatorID, record.nag.recipientID)
-        if record.nag.connectionID != nil, part.isEmpty { throw Self.notFound }
+        if record.nag.connectionID != nil, part.isEmpty { throw APIError.noSuchNag }
     }
-
-    static let notFound = APIError(.notFound, "There is no such nag.")
 
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
 
@@ -95,7 +93,7 @@ struct NagView {
     /// Refuses what a daily limit allows no more, and says when it allows more.
     func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
         let next = NagLimit.nextDay(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
-        return refuse(act, reason: denial.rawValue, APIError(.policyForbidden, "\(denial.message) \(next)"))
+        return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, next: next))
     }
 
     func refuse<Answer>(_ act: NagAct, reason: String, _ error: APIError) -> Decision<Answer> {

@@ -100,7 +100,7 @@ package final class Nags {
             if let read = fresh { view = read } else { view = try await self.view(caller, nag, queries) }
             fresh = nil
             if let tags = caller.context.ifMatch, !IfMatch.names(view.nag.etag, in: tags) {
-                throw APIError(.preconditionFailed, "The nag has been changed since you read it. Read it again.")
+                throw APIError.nagHasChanged
             }
             return try await body(view, queries)
         }

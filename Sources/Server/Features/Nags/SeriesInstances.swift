@@ -15,12 +15,8 @@ extension Nags {
     /// The refusal of a completion before the opening.
     func notYet(_ opensAt: Timestamp, in zone: String) -> APIError {
         let (date, time) = services.zones.zone(zone).local(opensAt)
-        var error = APIError(
-            .conflict,
-            "It is too early for this one. It can be completed from \(time.description.prefix(5)) on \(date) (\(zone)).",
-            reason: ErrorReason.notYet)
-        error.opensAt = opensAt
-        return error
+        return .instanceIsNotOpen(
+            from: "\(time.description.prefix(5))", on: "\(date)", zone: zone, opensAt: opensAt)
     }
 
     /// What a moved due time changes about the series of an instance, as parts of an act.
@@ -48,15 +44,11 @@ extension Nags {
         if dueAt < view.nag.dueAt, let slot: Timestamp = try row["previous_slot"],
             dueAt < recurrence.earliestMove(after: slot)
         {
-            throw APIError(
-                .validationFailed, "This is too close to the one before it in the series: give a later time.",
-                field: "due_at")
+            throw APIError.instancesAreTooClose
         }
         let nextID: NagID? = try row["next_id"]
         if scope == .series, try row["has_next"] {
-            throw APIError(
-                .conflict, "The next one of this series is there already. Move the series with that one.",
-                reason: ErrorReason.hasNextInstance)
+            throw APIError.nagHasNextInstance
         }
         var nag = view.nag
         nag.dueAt = dueAt

@@ -67,16 +67,14 @@ extension Nags {
         nag.description = changes.description.applied(to: nag.description)
         nag.committedAt = changes.committedAt.applied(to: nag.committedAt)?.flooredToMillisecond
         if nag.dueAt != view.nag.dueAt, let fault = DueTimeLimit.fault(of: nag.dueAt, now: now) {
-            throw APIError(.validationFailed, fault, field: "due_at")
+            throw APIError.dueTimeIsInvalid(fault)
         }
         if let promise = nag.committedAt, promise != view.nag.committedAt, promise <= now {
-            throw APIError(.validationFailed, "The promised time must lie in the future.", field: "committed_at")
+            throw APIError.promiseIsPast
         }
         let movesSeries = changes.scope == .series
         if movesSeries, changes.dueAt == nil || nag.recurrence == nil {
-            throw APIError(
-                .validationFailed, "Only a due time of a nag that repeats can be moved for the whole series.",
-                field: "scope")
+            throw APIError.nagIsNoSeries
         }
         guard nag != view.nag || (movesSeries && nag.dueAt != view.slotDueAt) else { return .answer(nag) }
         var edited = nag.edits(since: view.nag)
@@ -139,11 +137,9 @@ extension Nags {
             allowance: view.role == .child ? allowance : nil)
         {
         case nil: break
-        case .snoozeNotLater?: throw APIError(.validationFailed, Denial.snoozeNotLater, field: "due_at")
+        case .snoozeNotLater?: throw APIError.snoozeIsNotLater
         case .snoozeTooLong?:
-            let refusal = APIError(
-                .validationFailed, "You can snooze a nag by at most \(policy.maxSnoozeMinutes) minutes at a time.",
-                field: "due_at", reason: Denial.snoozeTooLong.rawValue)
+            let refusal = APIError.snoozeIsTooLong(most: policy.maxSnoozeMinutes)
             // A draft says something to the creator.
             guard let drafting, try await denialOfContact(of: view, with: [view.nag.creatorID], queries) == nil
             else { throw refusal }

@@ -34,19 +34,15 @@ final class Readiness {
 
     /// - Throws: 503 with the reason.
     func check(_ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
-        guard !telemetry.isDraining else {
-            throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
-        }
-        guard let (theirs, findings) = await databaseTime() else {
-            throw APIError(.unavailable, "The database does not answer in time.", retryAfter: 1)
-        }
+        guard !telemetry.isDraining else { throw APIError.serverIsStopping }
+        guard let (theirs, findings) = await databaseTime() else { throw APIError.databaseIsSilent }
         let skew = theirs - services.clock.now()
         guard -Self.largestSkew.microseconds...Self.largestSkew.microseconds ~= skew.microseconds else {
             let seconds = skew.microseconds / 1_000_000
-            throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
+            throw APIError.databaseClockDiffers(bySeconds: seconds)
         }
         if let fault = await writeFault(at: services.clock.now()) {
-            throw APIError(.unavailable, "The database \(fault.text).", retryAfter: 5)
+            throw APIError.databaseRefusesWrites(fault)
         }
         // Taking the server out of service would not update the log: its status is shown, but is no reason for a 503.
         let head = services.checkpointStatus

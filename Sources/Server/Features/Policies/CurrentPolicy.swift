@@ -44,10 +44,7 @@ struct CurrentPolicy {
         guard let proposal, replacesCoOwner(by: proposal.terms) else { return }
         let opening = proposal.proposedAt + Self.coOwnersWait
         guard now < opening else { return }
-        throw APIError(
-            .conflict,
-            "An owner of this policy left. A new co-owner's approval counts 72 hours after the proposal, from \(opening.rfc3339).",
-            reason: ErrorReason.notYet)
+        throw APIError.approvalIsTooEarly(opening: opening)
     }
 
     /// Who may approve: those whose approval the proposal waits for, and the owners where nothing is proposed.
@@ -85,7 +82,7 @@ struct CurrentPolicy {
     /// - Throws: 412 when the request names another state of the policy.
     func requireMatch(_ caller: Caller) throws(APIError) {
         guard let tags = caller.context.ifMatch, !IfMatch.names(tag, in: tags) else { return }
-        throw APIError(.preconditionFailed, "This policy has changed in the meantime. Read it again.")
+        throw APIError.policyHasChanged
     }
 }
 

@@ -35,7 +35,7 @@ final class Policies {
     }
 
     func get(_ caller: Caller, _ call: Call<PolicyPath, NoBody>) async throws -> PolicyResponse {
-        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchPolicy, services.database)
         try await requireReader(caller, member)
         return try await policy(call.parameters.policyID, of: member, services.database).response
     }
@@ -45,7 +45,7 @@ final class Policies {
         _ caller: Caller, _ call: Call<PolicyApprovalListQuery, NoBody>
     ) async throws -> Page<ApprovalResponse> {
         let (id, page) = (call.parameters.policyID, call.parameters.page)
-        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        let member = try await services.access.member(caller, orThrow: .noSuchPolicy, services.database)
         try await requireReader(caller, member)
         _ = try await policy(id, of: member, services.database)
         let rows = try await services.database.query(
@@ -63,12 +63,10 @@ final class Policies {
         _ id: PolicyID, of member: Member, _ queries: any Queries
     ) async throws -> CurrentPolicy {
         guard let row = try await queries.query(PolicyStatements.policy(id, in: member.familyID)).first else {
-            throw APIError(.notFound, Self.missing)
+            throw APIError.noSuchPolicy
         }
         return try CurrentPolicy(row)
     }
-
-    private static let missing = "There is no such policy."
 
     // MARK: Changing
 
@@ -162,7 +160,7 @@ final class Policies {
         _ caller: Caller, _ id: PolicyID, deniedAs kind: AuditKind,
         _ decide: (Member, CurrentPolicy, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        let family = try await services.access.member(caller, orThrow: .noSuchPolicy, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             if let denial = member.denial(of: .editPolicy) { return .denied(kind, to: member, denial) }
@@ -184,10 +182,7 @@ final class Policies {
             pseudonyms[id] = try row["pseudonym"]
             if try row["may_own"] { unfit.remove(id) }
         }
-        guard unfit.isEmpty else {
-            throw APIError(
-                .policyInvalidValue, "owners must be guardians of this family who can sign in.", field: "owners")
-        }
+        guard unfit.isEmpty else { throw APIError.ownersAreNoGuardians }
         return pseudonyms
     }
 

@@ -16,7 +16,7 @@ struct PolicyChange {
         constraints = update.constraints?.members ?? []
         owners = update.owners
         if let owners, !(1...2).contains(owners.count) || Set(owners).count != owners.count {
-            throw APIError(.policyInvalidValue, "owners must be one or two guardians.", field: "owners")
+            throw APIError.policyHasTooManyOwners
         }
         // Which values are wrong does not depend on the policy, so any terms show it.
         _ = try applied(to: PolicyTerms(owners: [], limits: .standard, others: JSONObject()))

@@ -68,11 +68,7 @@ extension PolicyTerms {
         for member in constraints.members where PolicyViolation.Field(rawValue: member.key) == nil {
             others[member.key] = try Self.checkedOther(member.key, member.value)
         }
-        guard others.count <= Self.mostOthers else {
-            throw APIError(
-                .policyInvalidValue, "constraints must have at most \(Self.mostOthers) names besides the known ones.",
-                field: "constraints")
-        }
+        guard others.count <= Self.mostOthers else { throw APIError.policyHasTooManyNames(most: Self.mostOthers) }
         self.init(owners: owners, limits: try Self.limits(constraints), others: others)
     }
 
@@ -86,11 +82,11 @@ extension PolicyTerms {
                 cooldownMinutes: try integer(.cooldownMinutes, constraints),
                 allowsThirdPartyModels: try bool(.thirdPartyModels, constraints))
         } catch let fault as PolicyViolation {
-            throw APIError(.policyInvalidValue, fault.message, field: "constraints.\(fault.field.rawValue)")
+            throw APIError.policyLimitIsInvalid(fault)
         } catch let refusal as APIError {
             throw refusal
         } catch {
-            throw APIError(.policyInvalidValue, "constraints cannot be read.", field: "constraints")
+            throw APIError.policyIsUnreadable
         }
     }
 
@@ -99,7 +95,7 @@ extension PolicyTerms {
     ) throws(APIError) -> Int? {
         guard let value = constraints[field.rawValue] else { return nil }
         guard let integer = value.integerValue.flatMap(Int.init(exactly:)) else {
-            throw invalid(field.rawValue, "must be a whole number")
+            throw APIError.policyLimitIsInvalid(field.rawValue, "must be a whole number")
         }
         return integer
     }
@@ -108,7 +104,9 @@ extension PolicyTerms {
         _ field: PolicyViolation.Field, _ constraints: JSONObject
     ) throws(APIError) -> Double? {
         guard let value = constraints[field.rawValue] else { return nil }
-        guard let number = value.doubleValue else { throw invalid(field.rawValue, "must be a number") }
+        guard let number = value.doubleValue else {
+            throw APIError.policyLimitIsInvalid(field.rawValue, "must be a number")
+        }
         return number
     }
 
@@ -116,34 +114,32 @@ extension PolicyTerms {
         _ field: PolicyViolation.Field, _ constraints: JSONObject
     ) throws(APIError) -> Bool? {
         guard let value = constraints[field.rawValue] else { return nil }
-        guard case .bool(let isOn) = value else { throw invalid(field.rawValue, "must be true or false") }
+        guard case .bool(let isOn) = value else {
+            throw APIError.policyLimitIsInvalid(field.rawValue, "must be true or false")
+        }
         return isOn
     }
 
     /// A scalar as it is stored: whole numbers are integers, so that they are the same value when they are read.
     private static func checkedOther(_ name: String, _ value: JSONValue) throws(APIError) -> JSONValue {
         guard (1...longestName).contains(name.unicodeScalars.count) else {
-            throw APIError(
-                .policyInvalidValue, "The names in constraints have 1 to \(longestName) characters.",
-                field: "constraints")
+            throw APIError.policyNameIsTooLong(most: longestName)
         }
-        if let known = PolicyChange.formerNames[name] { throw invalid(name, "is called \(known)") }
+        if let known = PolicyChange.formerNames[name] {
+            throw APIError.policyLimitIsInvalid(name, "is called \(known)")
+        }
         switch value {
         case .bool, .integer: return value
         case .double(let number):
-            guard number.isFinite else { throw invalid(name, "must be a finite number") }
+            guard number.isFinite else { throw APIError.policyLimitIsInvalid(name, "must be a finite number") }
             return value.integerValue.map { .integer($0) } ?? value
         case .string(let text):
             guard text.unicodeScalars.count <= longestText else {
-                throw invalid(name, "must have at most \(longestText) characters")
+                throw APIError.policyLimitIsInvalid(name, "must have at most \(longestText) characters")
             }
             return value
-        case .null, .array, .object: throw invalid(name, "must be a text, a number, true or false")
+        case .null, .array, .object:
+            throw APIError.policyLimitIsInvalid(name, "must be a text, a number, true or false")
         }
-    }
-
-    private static func invalid(_ name: String, _ fault: String) -> APIError {
-        let field = "constraints.\(name)"
-        return APIError(.policyInvalidValue, "\(field) \(fault).", field: field)
     }
 }

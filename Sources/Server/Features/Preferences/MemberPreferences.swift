@@ -66,7 +66,7 @@ package final class MemberPreferences {
             }
             let current = try await current(of: user, seenBy: member, queries)
             if let tags = caller.context.ifMatch, !IfMatch.names(current.tag, in: tags) {
-                throw APIError(.preconditionFailed, "These preferences have changed in the meantime. Read them again.")
+                throw APIError.preferencesHaveChanged
             }
             try await ModelChoice(services.models).require(change, current.stored, of: user, queries)
             var changed = current
@@ -110,7 +110,7 @@ package final class MemberPreferences {
         of user: UserID, seenBy member: Member, _ queries: any Queries
     ) async throws -> CurrentPreferences {
         let rows = try await queries.query(PreferenceStatements.current(of: user, in: member.familyID))
-        guard let row = rows.first else { throw APIError(.notFound, "The family has no such member.") }
+        guard let row = rows.first else { throw APIError.noSuchMember }
         return CurrentPreferences(
             user: user, family: member.familyID, familyZone: member.timeZone, pseudonym: try row["pseudonym"],
             stored: try row["prefs"], changedBy: try row["changed_by"], updatedAt: try row["updated_at"])

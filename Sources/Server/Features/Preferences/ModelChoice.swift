@@ -20,19 +20,16 @@ struct ModelChoice {
         if let name = change.newText(.aiLocalModel, stored) {
             let names = ProviderName.onDevice.map(\.rawValue) + [gateway].compactMap(\.self)
             guard names.contains(name) else {
-                throw Self.unknown(.aiLocalModel, "must be one of " + names.joined(separator: ", "))
+                throw APIError.modelIsUnknown(.aiLocalModel, "must be one of " + names.joined(separator: ", "))
             }
         }
         if let name = change.newText(.aiCloudModel, stored) {
             let keys = try await ReachableModels.keys(of: user, queries)
             guard keys.contains(where: { $0.isNamed(name) }) else {
-                throw Self.unknown(.aiCloudModel, "must be the model of a stored key: \(KeyProblem.names(keys))")
+                throw APIError.modelIsUnknown(
+                    .aiCloudModel, "must be the model of a stored key: \(KeyProblem.names(keys))")
             }
         }
-    }
-
-    private static func unknown(_ key: PreferenceKey, _ fault: String) -> APIError {
-        APIError(InvalidInput(fault, field: "prefs_json.\(key.rawValue)"))
     }
 }
 

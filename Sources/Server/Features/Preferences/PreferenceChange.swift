@@ -19,9 +19,7 @@ struct PreferenceChange {
         members = update.members
         for member in members {
             let field = "prefs_json.\(member.key)"
-            guard !Self.policyNames.contains(member.key) else {
-                throw APIError(.policyInvalidValue, "\(field) is for the family's policy to decide.", field: field)
-            }
+            guard !Self.policyNames.contains(member.key) else { throw APIError.policyDecides(field: field) }
             if let key = PreferenceKey(rawValue: member.key), member.value != .null,
                 let fault = Self.fault(of: member.value, for: key)
             {
@@ -32,11 +30,11 @@ struct PreferenceChange {
 
     /// The document after the change.
     /// - Throws: when it would be too large.
-    func applied(to stored: StoredPreferences) throws(InvalidInput) -> StoredPreferences {
+    func applied(to stored: StoredPreferences) throws(APIError) -> StoredPreferences {
         var document = stored.document
         for member in members { document[member.key] = member.value == .null ? JSONValue?.none : member.value }
         guard JSONValue.object(document).bytes.count <= Self.largestDocument else {
-            throw InvalidInput("must have at most \(Self.largestDocument) bytes in all", field: "prefs_json")
+            throw APIError.preferencesAreTooLarge(most: Self.largestDocument)
         }
         return StoredPreferences(document)
     }

@@ -46,8 +46,7 @@ package final class Reports {
     func metrics(_ caller: Caller, _ call: Call<FamilyMetricsQuery, NoBody>) async throws -> FamilyMetricsResponse {
         let query = call.parameters
         if let from = query.fromDate, let to = query.toDate, from > to {
-            throw APIError(
-                .validationFailed, "The first day of the report must not lie after its last day.", field: "from_date")
+            throw APIError.reportEndsBeforeStart
         }
         let member = try await guardian(caller, of: query.familyID)
         let rows = try await services.database.query(

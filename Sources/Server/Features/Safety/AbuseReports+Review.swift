@@ -22,7 +22,7 @@ extension AbuseReports {
         return try await services.ledger.write(caller, in: .outside) { queries in
             let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))
             guard let row = rows.first, let review = try AbuseReportReview(row, at: call.now) else {
-                throw Self.missing
+                throw APIError.noSuchAbuseReport
             }
             let act = Act(
                 kind: .adminRead, basis: .nothing, actor: account.pseudonym, subject: try row["target_pseudonym"],
@@ -44,16 +44,15 @@ extension AbuseReports {
             let account = try await services.access.account(caller, queries)
             guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
             let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))
-            guard let row = rows.first, let known = try AbuseReportReview(row, at: call.now) else { throw Self.missing }
+            guard let row = rows.first, let known = try AbuseReportReview(row, at: call.now) else {
+                throw APIError.noSuchAbuseReport
+            }
             let severity = body.severity ?? known.severity
             let isSame = body.status == known.report.status && severity == known.severity
             if isSame, body.note == nil { return .answer(known) }
             let staysOpen = body.status == known.report.status && !body.status.isClosed
             guard staysOpen || known.report.status.mayBecome(body.status) else {
-                throw APIError(
-                    .conflict,
-                    "A report goes from open to investigating, and from there to resolved or dismissed.",
-                    field: "status")
+                throw APIError.abuseReportStatusIsInvalid
             }
             let review = AbuseReportReview(
                 report: AbuseReportResponse(

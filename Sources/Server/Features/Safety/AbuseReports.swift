@@ -24,15 +24,13 @@ final class AbuseReports {
     /// Reports somebody whom the caller knows from a family or a connection. At most `AbuseReportLimit.reports` an hour.
     func create(_ caller: Caller, _ call: Call<NoParameters, AbuseReportCreate>) async throws -> AbuseReportResponse {
         let body = call.body
-        guard body.targetID != caller.userID else {
-            throw APIError(.validationFailed, "You cannot report yourself.", field: "target_id")
-        }
+        guard body.targetID != caller.userID else { throw APIError.reportsSelf }
         return try await services.ledger.write(caller, in: .outside) { queries in
             let seq = try await Ledger.newestNumber(of: .outside, queries)
             let account = try await services.access.account(caller, queries)
             let rows = try await queries.query(
                 AbuseReportStatements.target(body.targetID, of: caller.userID, in: account.family))
-            guard let target = rows.first else { throw APIError(.notFound, "There is no such user.") }
+            guard let target = rows.first else { throw APIError.noSuchUser }
             try await requireQuota(caller, queries)
             let report = AbuseReportResponse(
                 id: services.random.identifier(at: call.now), reporterID: caller.userID, targetID: body.targetID,
@@ -54,26 +52,21 @@ final class AbuseReports {
             AbuseReportStatements.newest(by: caller.userID, since: caller.now - window, limit: limit)
         ).map { row throws(PostgresError) -> Timestamp in try row["created_at"] }
         guard made.count >= limit, let oldest = made.last else { return }
-        let seconds = Int((oldest + window - caller.now).microseconds / 1_000_000)
-        throw APIError(
-            .rateLimited, "You have made as many reports as one can in an hour. Try again later.",
-            retryAfter: max(1, seconds))
+        throw APIError.tooManyAbuseReports(until: oldest + window, at: caller.now)
     }
 
     /// One report: for its reporter, and for the guardians of the family, but for one whom it is about.
     func report(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportResponse {
         let account = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(AbuseReportStatements.report(call.parameters.reportID))
-        guard let row = rows.first, let report = try AbuseReportResponse(row) else { throw Self.missing }
+        guard let row = rows.first, let report = try AbuseReportResponse(row) else { throw APIError.noSuchAbuseReport }
         let family: FamilyID? = try row["family_id"]
         let isGuardian = family != nil && account.family == family && account.role == .guardian
         guard report.reporterID == caller.userID || (isGuardian && report.targetID != caller.userID) else {
-            throw Self.missing
+            throw APIError.noSuchAbuseReport
         }
         return report
     }
-
-    static let missing = APIError(.notFound, "There is no such report.")
 }
 
 extension AbuseReportResponse {

@@ -31,12 +31,10 @@ package final class Safety {
     /// them end before it.
     package func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
         let target = call.body.targetID
-        guard target != caller.userID else {
-            throw APIError(.validationFailed, "You cannot block yourself.", field: "target_id")
-        }
+        guard target != caller.userID else { throw APIError.blocksSelf }
         return try await write(caller, against: target) { blocker, queries in
             let rows = try await queries.query(BlockStatements.block(by: caller.userID, against: target))
-            guard let row = rows.first else { throw APIError(.notFound, "There is no such user.") }
+            guard let row = rows.first else { throw APIError.noSuchUser }
             let known = try BlockResponse(row)
             if let known, known.state == .active { return .answer(known) }
             var block =
@@ -60,9 +58,7 @@ package final class Safety {
         return try await write(caller, against: target) { blocker, queries in
             let rows = try await queries.query(
                 BlockStatements.block(call.parameters.blockID, by: caller.userID))
-            guard let row = rows.first, var block = try BlockResponse(row) else {
-                throw APIError(.notFound, "There is no such block.")
-            }
+            guard let row = rows.first, var block = try BlockResponse(row) else { throw APIError.noSuchBlock }
             if block.state == call.body.state { return .answer(block) }
             block.state = call.body.state
             let act = try await blocker.act(
@@ -112,7 +108,7 @@ package final class Safety {
     /// account made in it). By leaving and joining again nobody gets out of it.
     func suspend(_ caller: Caller, _ call: Call<RelationshipPath, NoBody>) async throws -> RelationshipResponse {
         let member = try await services.access.member(
-            caller, orNotFound: "There is no such relationship.", services.database)
+            caller, orThrow: .noSuchRelationship, services.database)
         return try await services.ledger.write(caller, in: member.familyID) { queries in
             let member = try await services.access.member(caller, of: member.familyID, queries)
             let rows = try await queries.query(
@@ -121,7 +117,7 @@ package final class Safety {
             if let denial = member.denial(of: .suspendRelationship) {
                 return .denied(.relationshipSuspendDenied, to: member, denial)
             }
-            guard let row = rows.first else { throw APIError(.notFound, "There is no such relationship.") }
+            guard let row = rows.first else { throw APIError.noSuchRelationship }
             var relationship = RelationshipResponse(
                 id: try row["id"], partyA: try row["party_a"], partyB: try row["party_b"], status: try row["status"])
             // One that was revoked with a membership stays so: it lets through even less.

@@ -41,9 +41,7 @@ final class Feed {
         // The rows end with this function: otherwise half a megabyte of them would live on while the grant waits.
         let rows = try await rows(caller, family, request, withFacts: withFacts, now)
         memory = services.answerMemory.reserve(rows.memoryShare, for: caller.context.remote)
-        guard memory != nil else {
-            throw APIError(.unavailable, "The server has no room for this answer now.", retryAfter: 1)
-        }
+        guard memory != nil else { throw APIError.noMemoryForAnswer }
         return try FeedPage(rows, family, request, at: now, checkpoint: services.checkpointStatus.current.note)
     }
 

@@ -38,7 +38,7 @@ struct FeedGate {
     /// - Throws: 401 when the session has ended, 403 for somebody who is not an active member; `unexpectedShape` when
     ///   the rows are not those of the statement.
     init(_ rows: Rows) throws {
-        guard let row = rows.first else { throw Access.sessionEnded }
+        guard let row = rows.first else { throw APIError.sessionHasEnded }
         guard row.integer(FeedColumns.part) == FeedPart.gate.rawValue else {
             throw PostgresError.unexpectedShape("the feed's gate")
         }

@@ -1,0 +1,57 @@
+import Contract
+import Domain
+
+/// Connections between families, blocks, relationships and reports of abuse.
+extension APIError {
+    // MARK: Connections
+
+    static let noSuchConnection = APIError(.notFound, "There is no such connection.")
+    static let connectionIsNotActive = APIError(.conflict, Denial.connectionNotActive.message)
+    static let connectionExists = APIError(.conflict, "The two of you are connected already.")
+    static let tooManyConnections = APIError(
+        .conflict,
+        "One of you has \(ConnectionLimit.active) connections, as many as one can have. End one of them first.")
+
+    // MARK: Invitations
+
+    static let invitesSelf = APIError(.validationFailed, "You cannot invite yourself.", field: "invitee_email")
+    static let invitationIsClosed = APIError(.conflict, "This invitation is no longer open.")
+    static let invitationWasDeclined = APIError(.conflict, "This invitation was declined.")
+    static let tooManyOpenInvitations = APIError(
+        .conflict,
+        "You have \(ConnectionLimit.openInvitations) open invitations, as many as one can have. Revoke one of them first."
+    )
+    static func tooManyInvitations(until end: Timestamp, at now: Timestamp) -> APIError {
+        APIError(
+            .rateLimited,
+            "You have sent \(ConnectionLimit.invitationsPerDay) invitations within 24 hours, as many as one can. Try again after \(end.minute).",
+            retryAfter: seconds(from: now, to: end))
+    }
+    static func tooManyInvitationsOfAddress(until end: Timestamp, at now: Timestamp) -> APIError {
+        APIError(
+            .rateLimited,
+            "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, as often as one can. Try again after \(end.minute).",
+            retryAfter: seconds(from: now, to: end))
+    }
+
+    // MARK: Blocks and relationships
+
+    static let noSuchUser = APIError(.notFound, "There is no such user.")
+    static let noSuchBlock = APIError(.notFound, "There is no such block.")
+    static let blocksSelf = APIError(.validationFailed, "You cannot block yourself.", field: "target_id")
+    static let noSuchRelationship = APIError(.notFound, "There is no such relationship.")
+
+    // MARK: Reports of abuse
+
+    static let noSuchAbuseReport = APIError(.notFound, "There is no such report.")
+    static let reportsSelf = APIError(.validationFailed, "You cannot report yourself.", field: "target_id")
+    static func tooManyAbuseReports(until end: Timestamp, at now: Timestamp) -> APIError {
+        APIError(
+            .rateLimited,
+            "You have made \(AbuseReportLimit.reports) reports within an hour, as many as one can. Try again after \(end.minute).",
+            retryAfter: seconds(from: now, to: end))
+    }
+    static let abuseReportStatusIsInvalid = APIError(
+        .conflict, "A report goes from open to investigating, and from there to resolved or dismissed.",
+        field: "status")
+}

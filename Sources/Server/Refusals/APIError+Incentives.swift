@@ -1,0 +1,25 @@
+import Contract
+
+/// Points, incentive rules and what they give.
+extension APIError {
+    static let pointsAreOff = APIError(
+        .authorizationDenied, "Points are off in your preferences. Switch them on there.",
+        reason: ErrorReason.switchedOff)
+    static let pointsNeedConsent = APIError(
+        .authorizationDenied, "Points need your consent to collect them. Grant it in the family's consents.",
+        reason: ErrorReason.consentMissing)
+    static let noSuchIncentiveRule = APIError(.notFound, "There is no such incentive rule.")
+    static let noSuchIncentiveEvent = APIError(.notFound, "There is no such incentive event.")
+    static let rewardedPersonHasLeft = APIError(.conflict, "This person is no longer a member of the family.")
+    static let rewardedPersonHasPointsOff = APIError(
+        .authorizationDenied, "This person has switched points off.", reason: ErrorReason.switchedOff)
+    static let incentiveRuleHasChanged = APIError(
+        .conflict, "This is not what the rule promises now. Read the rule again.")
+    static let rewardNeedsCompletion = APIError(
+        .conflict, "Rewards are for completed nags.", reason: "nag_not_completed")
+    static let rewardWasGiven = APIError(
+        .conflict, "This rule has taken effect with this nag before.", reason: "given_before")
+    static let rewardIsWaiting = APIError(
+        .conflict, "This reward waits for a guardian already. Confirm it in the family's incentives.",
+        reason: "waits_for_guardian")
+}

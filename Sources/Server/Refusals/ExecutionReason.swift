@@ -1,0 +1,51 @@
+import Contract
+import Domain
+import NagzAI
+
+/// Why a question gets no answer, for a person. An `ExecutionRefusal` adds what was decided about the question.
+struct ExecutionReason {
+    let code: ExecutionCode
+    let message: String
+
+    init(_ code: ExecutionCode, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    static let taskIsUnknown = ExecutionReason(
+        .taskUnknown,
+        "Say what is to answer, as the type of the task: one of \(TaskType.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    static let taskIsUnavailable = ExecutionReason(
+        .taskUnavailable, "This operation has no answer of that type of task.")
+    static let onlyOwnProvidersAnswer = ExecutionReason(
+        .taskUnavailable, "Your preferences let your own provider alone answer. Ask for a cloud model.")
+    static let questionIsLocal = ExecutionReason(
+        .localQuestion, "This question is to stay on the device, and the server does not answer it.")
+    static let questionStaysOnDevice = ExecutionReason(
+        .blocked, "A constraint keeps this question from leaving the device.")
+    static let thirdPartyIsForbidden = ExecutionReason(.blocked, RoutingFailure.thirdPartyForbidden.text)
+    static func ruleIsImplausible(_ rule: RoutingRule) -> ExecutionReason {
+        ExecutionReason(
+            .claimImplausible, "\(rule.rawValue) does not send this question to the server. Leave the rule out.")
+    }
+    /// - Parameter notice: why there is none; nil for the mode of the person.
+    static func noCloudModel(_ notice: String?) -> ExecutionReason {
+        ExecutionReason(.cloudNotConfigured, notice ?? "Your AI mode uses no model of your own keys.")
+    }
+    static func noLocalModel(_ notice: String?) -> ExecutionReason {
+        ExecutionReason(.localUnavailable, notice ?? "There is no model that could answer.")
+    }
+    static let sessionIsOver = ExecutionReason(.sessionOver, "This AI session is over. Begin another one.")
+    static let confirmationIsInvalid = ExecutionReason(
+        .confirmationInvalid,
+        "This confirmation is of another question, was used before, or came too late. Ask again.")
+    static let questionIDWasUsed = ExecutionReason(
+        .questionReused, "This question ID was used with other words or settings. Ask with an ID of its own.")
+    static func modelHasNotAnswered(_ code: ExecutionCode) -> ExecutionReason {
+        ExecutionReason(code, "The model could not answer. Try again, or ask without it.")
+    }
+    static func modelHasNotRead(_ code: ExecutionCode) -> ExecutionReason {
+        ExecutionReason(code, "The model could not read the words. Try again, or ask without it.")
+    }
+}
