@@ -11,6 +11,10 @@ public protocol AICall<Question, Response>: Sendable {
     var endpoint: Endpoint<Parameters, Body, AIAnswer<Response>> { get }
 
     func request(_ question: Question, _ options: ExecutionOptions) -> (parameters: Parameters, body: Body)
+    /// What a request asks: the reverse of `request`.
+    func asked(
+        _ parameters: Parameters, _ body: Body
+    ) -> (question: Question, options: ExecutionOptions, wantsDraft: Bool)
 }
 
 /// Sends the question as the body.
@@ -25,6 +29,12 @@ struct AIBodyCall<
     ) {
         (NoParameters(), Asking(Request(asking: question), options))
     }
+
+    func asked(_: NoParameters, _ body: Asking<Request>) -> (
+        question: Request.Question, options: ExecutionOptions, wantsDraft: Bool
+    ) {
+        (body.request.question, body.options, body.request.wantsDraft)
+    }
 }
 
 /// Sends the question as parameters.
@@ -38,6 +48,12 @@ struct AIQueryCall<
         parameters: Asking<Request>, body: NoBody
     ) {
         (Asking(Request(asking: question), options), NoBody())
+    }
+
+    func asked(_ parameters: Asking<Request>, _: NoBody) -> (
+        question: Request.Question, options: ExecutionOptions, wantsDraft: Bool
+    ) {
+        (parameters.request.question, parameters.options, parameters.request.wantsDraft)
     }
 }
 

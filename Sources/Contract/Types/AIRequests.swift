@@ -8,6 +8,12 @@ public protocol AIRequest: Sendable {
 
     init(asking question: Question)
     var question: Question { get }
+    /// Whether the answer becomes a draft.
+    var wantsDraft: Bool { get }
+}
+
+extension AIRequest {
+    public var wantsDraft: Bool { false }
 }
 
 /// A request about one nag.

@@ -63,7 +63,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         add(endpoint.operation) { [self] request, context, fields in
-            try await answer(endpoint, request, context, &fields, handler)
+            try await serve(endpoint, request, context, &fields, handler)
         }
     }
 
@@ -74,7 +74,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         addResponding(endpoint.operation) { [self] request, context, fields in
-            try await answer(endpoint, request, context, &fields, handler)
+            try await serve(endpoint, request, context, &fields, handler)
         }
     }
 
@@ -85,7 +85,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         addResponding(endpoint.operation) { [self] request, context, fields in
-            try await answer(endpoint, request, context, &fields) { caller, call in
+            try await serve(endpoint, request, context, &fields) { caller, call in
                 try await handler(caller, call, request.headers)
             }
         }
@@ -178,8 +178,8 @@ final class RouteTable {
         return name == "application/json" || name.hasSuffix("+json")
     }
 
-    /// The handler's answer to the signed-in caller.
-    private func answer<Parameters, Body, Answer, Value>(
+    /// Returns what the handler returns to the signed-in caller.
+    private func serve<Parameters, Body, Answer, Value>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
     ) async throws -> Value {
@@ -197,7 +197,7 @@ final class RouteTable {
             if isTraced, let trace = Self.namedTrace(call.body) ?? Self.namedTrace(call.parameters) {
                 caller = caller.traced(by: trace)
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
-                let value = try await Self.answer(caller, call, tracedBy: trace, handler)
+                let value = try await Self.serve(caller, call, tracedBy: trace, handler)
                 Self.tellReplay(caller, &fields)
                 return value
             }
@@ -218,7 +218,7 @@ final class RouteTable {
 
     /// Not inlined, or the frame of every request would have room for the handler twice.
     @inline(never)
-    private static func answer<Parameters, Body, Value>(
+    private static func serve<Parameters, Body, Value>(
         _ caller: Caller, _ call: Call<Parameters, Body>, tracedBy trace: TraceID,
         _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
     ) async throws -> Value {

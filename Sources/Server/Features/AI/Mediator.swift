@@ -34,45 +34,7 @@ package final class Mediator {
 
     /// The group `ai`: the operations of the mediator.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.summarizeExcuse) {
-            try await self.answer(AIOperations.summarizeExcuse, $1.body, for: $0)
-        }
-        routes.signedIn(API.selectTone) {
-            try await self.answer(AIOperations.selectTone, $1.body, for: $0)
-        }
-        routes.signedIn(API.coach) {
-            try await self.answer(AIOperations.coaching, $1.body, for: $0)
-        }
-        routes.signedIn(API.detectPatterns) {
-            try await self.answer(AIOperations.patterns, $1.parameters, for: $0)
-        }
-        routes.signedIn(API.generateDigest) {
-            try await self.answer(AIOperations.digest, $1.parameters, for: $0)
-        }
-        routes.signedIn(API.predictCompletion) {
-            try await self.answer(AIOperations.predictCompletion, $1.parameters, for: $0)
-        }
-        routes.signedIn(API.askCoach) {
-            try await self.answer(AIOperations.askCoach, $1.body, for: $0)
-        }
-        routes.signedIn(API.evaluatePushBack) {
-            let request = $1.body.request
-            return try await self.answer(
-                AIOperations.pushBack, request.question, $1.body.options,
-                drafting: request.wantsDraft ? PushBackDrafting(services: self.services) : nil, for: $0)
-        }
-    }
-
-    private func answer<Request: AIRequest, Response: WireInput & WireMembers & Hashable>(
-        _ operation: AIOperation<Request.Question, Response>, _ asked: Asking<Request>, for caller: Caller
-    ) async throws -> AIAnswer<Response> where Request.Question: AboutNag {
-        try await answer(operation, asked.request.question, asked.options, for: caller)
-    }
-
-    private func answer<Request: AIRequest, Response: WireInput & WireMembers & Hashable>(
-        _ operation: AIOperation<Request.Question, Response>, _ asked: Asking<Request>, for caller: Caller
-    ) async throws -> AIAnswer<Response> where Request.Question: AboutFamily {
-        try await answer(operation, asked.request.question, asked.options, for: caller)
+        for id in AIOperationID.allCases { MediatedOperation.of(id).register(self, routes) }
     }
 
     /// Answers a question about one nag that the caller may read.

@@ -33,73 +33,17 @@ final class Executions {
     func execute(
         _ caller: Caller, _ call: Call<NoParameters, Asking<ExecutionRequest>>
     ) async throws -> ExecutionAnswer {
-        var (asked, options) = (call.body.request, call.body.options)
+        let asked = call.body.request
+        var options = call.body.options
         if options.taskType == nil { options.isTaskUnknown = true }
-        switch asked.operation {
-        case .summarizeExcuse:
-            guard let text = asked.text else { throw APIError.questionLacks("text") }
-            let question = ExcuseQuestion(text: text, nagID: try nag(asked))
-            return try answer(
-                await mediator.answer(AIOperations.summarizeExcuse, question, options, in: asked.familyID, for: caller),
-                \.summary, options, caller)
-        case .selectTone:
-            return try answer(
-                await mediator.answer(
-                    AIOperations.selectTone, NagQuestion(nagID: nag(asked)), options, in: asked.familyID, for: caller),
-                \.reason, options, caller)
-        case .coaching:
-            return try answer(
-                await mediator.answer(
-                    AIOperations.coaching, NagQuestion(nagID: nag(asked)), options, in: asked.familyID, for: caller),
-                \.tip, options, caller)
-        case .predictCompletion:
-            return try answer(
-                await mediator.answer(
-                    AIOperations.predictCompletion, NagQuestion(nagID: nag(asked)), options, in: asked.familyID,
-                    for: caller), { _ in "" }, options, caller)
-        case .pushBack:
-            return try answer(
-                await mediator.answer(
-                    AIOperations.pushBack, NagQuestion(nagID: nag(asked)), options, in: asked.familyID, for: caller),
-                { $0.message ?? "" }, options, caller)
-        case .patterns:
-            guard let user = asked.userID else { throw APIError.questionLacks("user_id") }
-            return try answer(
-                await mediator.answer(
-                    AIOperations.patterns, MemberQuestion(userID: user, familyID: asked.familyID), options, for: caller),
-                { _ in "" }, options, caller)
-        case .askCoach:
-            guard let text = asked.text else { throw APIError.questionLacks("text") }
-            guard CoachQuestionRequest.lengths.contains(text.unicodeScalars.count) else {
-                throw APIError.questionIsTooLong
-            }
-            return try answer(
-                await mediator.answer(
-                    AIOperations.askCoach, CoachQuestion(familyID: asked.familyID, text: text), options, for: caller),
-                \.answer, options, caller)
-        case .digest:
-            return try answer(
-                await mediator.answer(
-                    AIOperations.digest, FamilyQuestion(familyID: asked.familyID), options, for: caller),
-                \.summaryText, options, caller)
-        }
-    }
-
-    private func nag(_ asked: ExecutionRequest) throws(APIError) -> NagID {
-        guard let nag = asked.nagID else { throw APIError.questionLacks("nag_id") }
-        return nag
-    }
-
-    private func answer<Response: WireInput & WireMembers & Hashable>(
-        _ answer: AIAnswer<Response>, _ text: (Response) -> String, _ options: ExecutionOptions, _ caller: Caller
-    ) throws -> ExecutionAnswer {
-        guard let report = answer.execution else { throw PostgresError.unexpectedShape("an answer without a report") }
+        let executed = try await MediatedOperation.of(asked.operation).execute(mediator, asked, options, caller)
+        let report = executed.report
         return ExecutionAnswer(
             traceID: caller.context.trace, questionID: options.questionID,
             response: ExecutedResponse(
-                content: text(answer.response), model: report.model ?? report.provider,
+                content: executed.text, model: report.model ?? report.provider,
                 latencyMilliseconds: report.latencyMilliseconds),
-            result: try JSONObject(json: JSONValue(parsing: answer.response.jsonBytes.span)), execution: report)
+            result: executed.result, execution: report)
     }
 
     // MARK: AI sessions
