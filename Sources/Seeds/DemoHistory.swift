@@ -162,7 +162,7 @@ enum DemoHistory {
                 quietHoursEnd: TimeOfDay(hour: 6, minute: 30).map { .value($0) } ?? .absent)
             for (child, update) in [(people.maya, bedtime), (people.leo, ChildSettingsUpdate(maxSnoozesPerDay: 2))] {
                 _ = try await stage.families.updateChildSettings(
-                    caller, Call(MemberPath(familyID: stage.family, userID: child.id), update, stage.context(now)))
+                    caller, Call(MemberPath(familyID: stage.family, userID: child.id), update))
             }
         }
     }

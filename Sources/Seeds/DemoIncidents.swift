@@ -50,14 +50,14 @@ enum DemoIncidents {
             try await stage.refused {
                 _ = try await stage.auditLog.list(
                     stage.caller(people.maya, at: now),
-                    Call(AuditQuery(familyID: stage.family), NoBody(), stage.context(now)))
+                    Call(AuditQuery(familyID: stage.family), NoBody()))
             }
         }
         stage.at(stage.moment(-20, 12)) { now in
             try await stage.refused {
                 _ = try await stage.reports.weekly(
                     stage.caller(people.walter, at: now),
-                    Call(FamilyQuery(familyID: stage.family), NoBody(), stage.context(now)))
+                    Call(FamilyQuery(familyID: stage.family), NoBody()))
             }
         }
         stage.at(stage.moment(-60, 16)) { try await stage.changePIN(of: people.leo, at: $0) }
@@ -69,7 +69,7 @@ enum DemoIncidents {
         stage.at(stage.moment(-48, 20)) { now in
             let block = try await stage.safety.block(
                 stage.caller(people.daniel, at: now),
-                Call(NoParameters(), BlockCreate(targetID: people.walter.id), stage.context(now)))
+                Call(NoParameters(), BlockCreate(targetID: people.walter.id)))
             stage.at(now + .hours(1)) { now in
                 try await stage.refused {
                     try await stage.ask(
@@ -83,7 +83,7 @@ enum DemoIncidents {
             stage.at(now + .hours(3)) { now in
                 _ = try await stage.safety.updateBlock(
                     stage.caller(people.daniel, at: now),
-                    Call(BlockPath(blockID: block.id), BlockUpdate(state: .lifted), stage.context(now)))
+                    Call(BlockPath(blockID: block.id), BlockUpdate(state: .lifted)))
             }
         }
     }
@@ -95,7 +95,7 @@ enum DemoIncidents {
             let given = try await stage.grant(.gamificationParticipation, by: nora, at: now)
             _ = try await stage.consents.update(
                 stage.caller(nora, at: now),
-                Call(ConsentPath(consentID: given), ConsentUpdate(revoked: true), stage.context(now)))
+                Call(ConsentPath(consentID: given), ConsentUpdate(revoked: true)))
         }
         stage.at(stage.moment(-30, 10)) { try await stage.grant(.gamificationParticipation, by: nora, at: $0) }
     }
@@ -135,12 +135,12 @@ enum DemoIncidents {
             let change = NagUpdate(dueAt: due + .hours(3), category: .appointments)
             stage.at(now + .minutes(6)) { now in
                 _ = try await stage.nags.update(
-                    stage.caller(people.nora, at: now), Call(NagPath(nagID: id), change, stage.context(now)))
+                    stage.caller(people.nora, at: now), Call(NagPath(nagID: id), change))
             }
             stage.at(due + .hours(2)) { now in
                 _ = try await stage.nags.updateStatus(
                     stage.caller(people.daniel, at: now),
-                    Call(NagPath(nagID: id), NagStatusUpdate(status: .completed), stage.context(now)))
+                    Call(NagPath(nagID: id), NagStatusUpdate(status: .completed)))
             }
         }
     }

@@ -44,7 +44,7 @@ extension DemoStage {
         let order = NagCreate(
             familyID: family, recipientID: nag.to.id, dueAt: nag.due, category: nag.category, doneDefinition: nag.done,
             description: nag.text, recurrence: nag.recurrence)
-        return try await nags.create(caller(nag.from, at: now), Call(NoParameters(), order, context(now))).id
+        return try await nags.create(caller(nag.from, at: now), Call(NoParameters(), order)).id
     }
 
     /// Sometimes somebody asks the mediator about it.
@@ -75,7 +75,7 @@ extension DemoStage {
         case .open: break
         case .withdrawn:
             at(nag.asked + .minutes(25)) { [self] now in
-                _ = try await nags.withdraw(caller(nag.from, at: now), Call(NagPath(nagID: id), NoBody(), context(now)))
+                _ = try await nags.withdraw(caller(nag.from, at: now), Call(NagPath(nagID: id), NoBody()))
             }
         case .onTime:
             if nag.to.role == .guardian, dice.happens(25) { promise(nag, id, at: nag.asked + .minutes(10)) }
@@ -101,7 +101,7 @@ extension DemoStage {
         at(moment) { [self] now in
             _ = try await nags.updateStatus(
                 caller(nag.to, at: now),
-                Call(NagPath(nagID: id), NagStatusUpdate(status: .completed, note: note), context(now)))
+                Call(NagPath(nagID: id), NagStatusUpdate(status: .completed, note: note)))
             try await goOn(nag, after: id, at: now)
         }
     }
@@ -110,7 +110,7 @@ extension DemoStage {
     private func goOn(_ nag: DemoNag, after id: NagID, at now: Timestamp) async throws {
         guard nag.recurrence != nil else { return }
         let open = try await nags.list(
-            caller(nag.to, at: now), Call(NagListQuery(familyID: family, status: .open), NoBody(), context(now)))
+            caller(nag.to, at: now), Call(NagListQuery(familyID: family, status: .open), NoBody()))
         guard let next = open.items.first(where: { $0.parentNagID == id }) else { return }
         let isMissed = nag.category == .meds && next.dueAt > moment(-62, 0) && next.dueAt < moment(-61, 0)
         let instance = DemoNag(
@@ -123,7 +123,7 @@ extension DemoStage {
         let text = dice.pick(DemoWords.excuses[category] ?? [])
         at(moment) { [self] now in
             _ = try await nags.submitExcuse(
-                caller(nag.to, at: now), Call(NagPath(nagID: id), ExcuseCreate(text: text), context(now)))
+                caller(nag.to, at: now), Call(NagPath(nagID: id), ExcuseCreate(text: text)))
             _ = try await mediator.answer(
                 AIOperations.summarizeExcuse, ExcuseQuestion(text: text, nagID: id), for: caller(nag.from, at: now))
         }
@@ -132,14 +132,14 @@ extension DemoStage {
     private func promise(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
         at(moment) { [self] now in
             let change = NagUpdate(committedAt: .value(nag.due - .minutes(15)))
-            _ = try await nags.update(caller(nag.to, at: now), Call(NagPath(nagID: id), change, context(now)))
+            _ = try await nags.update(caller(nag.to, at: now), Call(NagPath(nagID: id), change))
         }
     }
 
     private func snooze(_ nag: DemoNag, _ id: NagID) {
         at(nag.due - .minutes(50)) { [self] now in
             let change = NagUpdate(dueAt: nag.due + .minutes(20))
-            _ = try await nags.update(caller(nag.to, at: now), Call(NagPath(nagID: id), change, context(now)))
+            _ = try await nags.update(caller(nag.to, at: now), Call(NagPath(nagID: id), change))
         }
     }
 
@@ -148,10 +148,10 @@ extension DemoStage {
         let isTakenBack = dice.happens(25) || dismissals == 0
         dismissals += 1
         at(moment) { [self] now in
-            _ = try await nags.dismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody(), context(now)))
+            _ = try await nags.dismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody()))
             guard isTakenBack else { return }
             at(now + .minutes(9)) { [self] now in
-                _ = try await nags.undismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody(), context(now)))
+                _ = try await nags.undismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody()))
             }
         }
     }

@@ -68,7 +68,7 @@ extension DemoStage {
     func caller(_ person: DemoPerson, at now: Timestamp) async throws -> Caller {
         if let session = person.session, now >= session.since + Tokens.accessLifetime {
             let renewed = try await sessions.refresh(
-                Call(NoParameters(), RefreshRequest(refreshToken: session.refresh), context(now)))
+                context(now), Call(NoParameters(), RefreshRequest(refreshToken: session.refresh)))
             begin(person, renewed, at: now)
         }
         return try services.verifiedTokens.caller(person.session?.access, context(now))
@@ -79,18 +79,18 @@ extension DemoStage {
         let request = SignupRequest(
             email: try EmailAddress(wireText: email), password: Secret(person.secret), displayName: person.name,
             dateOfBirth: birthday.map { DateOfBirth($0) })
-        begin(person, try await sessions.signUp(Call(NoParameters(), request, context(now))), at: now)
+        begin(person, try await sessions.signUp(context(now), Call(NoParameters(), request)), at: now)
     }
 
     func signIn(_ person: DemoPerson, secret: String? = nil, at now: Timestamp) async throws {
         let secret = secret ?? person.secret
         if let email = person.email {
             let request = LoginRequest(email: try EmailAddress(wireText: email), password: Secret(secret))
-            begin(person, try await sessions.logIn(Call(NoParameters(), request, context(now))), at: now)
+            begin(person, try await sessions.logIn(context(now), Call(NoParameters(), request)), at: now)
         } else {
             let request = ChildLoginRequest(
                 familyCode: childCode, username: DemoHousehold.childName, pin: try PIN(wireText: secret))
-            begin(person, try await sessions.childLogIn(Call(NoParameters(), request, context(now))), at: now)
+            begin(person, try await sessions.childLogIn(context(now), Call(NoParameters(), request)), at: now)
         }
     }
 
@@ -98,7 +98,7 @@ extension DemoStage {
     func signOut(_ person: DemoPerson, at now: Timestamp) async throws {
         guard let session = person.session else { return }
         _ = try await sessions.logOut(
-            nil, Call(NoParameters(), RefreshRequest(refreshToken: session.refresh), context(now)))
+            nil, context(now), Call(NoParameters(), RefreshRequest(refreshToken: session.refresh)))
         person.session = nil
     }
 
@@ -114,7 +114,7 @@ extension DemoStage {
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
         try await signUp(nora, at: start)
         let made = try await families.create(
-            caller(nora, at: start), Call(NoParameters(), FamilyCreate(name: "The Marlowes"), context(start)))
+            caller(nora, at: start), Call(NoParameters(), FamilyCreate(name: "The Marlowes")))
         family = made.id
         childCode = made.childCode ?? ""
         for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
@@ -126,8 +126,7 @@ extension DemoStage {
         _ = try await families.addMember(
             caller(nora, at: start + .minutes(12)),
             Call(
-                FamilyPath(familyID: family), MemberAdd(userID: daniel.id, role: .guardian),
-                context(start + .minutes(12))))
+                FamilyPath(familyID: family), MemberAdd(userID: daniel.id, role: .guardian)))
         try await signUp(walter, at: start + .minutes(30))
         try await join(walter, at: start + .minutes(31))
 
@@ -138,23 +137,23 @@ extension DemoStage {
             displayName: leo.name, role: .child, username: DemoHousehold.childName, pin: try PIN(wireText: leo.secret))
         _ = try await families.createMember(
             caller(nora, at: start + .minutes(45)),
-            Call(FamilyPath(familyID: family), order, context(start + .minutes(45))))
+            Call(FamilyPath(familyID: family), order))
         try await signIn(leo, at: start + .minutes(50))
     }
 
     /// Somebody joins the family with its invite code.
     func join(_ person: DemoPerson, at now: Timestamp) async throws {
         _ = try await families.join(
-            caller(person, at: now), Call(NoParameters(), JoinRequest(inviteCode: inviteCode), context(now)))
+            caller(person, at: now), Call(NoParameters(), JoinRequest(inviteCode: inviteCode)))
     }
 
     /// A guardian removes somebody, and the family has new codes from then on.
     func remove(_ person: DemoPerson, at now: Timestamp) async throws {
         let guardian = try await caller(people.nora, at: now)
         _ = try await families.removeMember(
-            guardian, Call(MemberPath(familyID: family, userID: person.id), NoBody(), context(now)))
+            guardian, Call(MemberPath(familyID: family, userID: person.id), NoBody()))
         let renewed = try await families.get(
-            guardian, Call(FamilyPath(familyID: family), NoBody(), context(now)))
+            guardian, Call(FamilyPath(familyID: family), NoBody()))
         inviteCode = renewed.inviteCode
         childCode = renewed.childCode ?? ""
     }
@@ -162,7 +161,7 @@ extension DemoStage {
     @discardableResult
     func grant(_ type: ConsentType, by person: DemoPerson, at now: Timestamp) async throws -> ConsentID {
         let request = ConsentCreate(familyID: type == .smsOptIn ? nil : family, type: type)
-        return try await consents.grant(caller(person, at: now), Call(NoParameters(), request, context(now))).id
+        return try await consents.grant(caller(person, at: now), Call(NoParameters(), request)).id
     }
 
     /// A guardian gives the child another PIN, and the child signs in with it.
@@ -171,7 +170,7 @@ extension DemoStage {
         let request = ChildCredentialsSet(username: DemoHousehold.childName, pin: try PIN(wireText: child.secret))
         _ = try await families.setCredentials(
             caller(people.nora, at: now),
-            Call(MemberPath(familyID: family, userID: child.id), request, context(now)))
+            Call(MemberPath(familyID: family, userID: child.id), request))
         let wrong = child.secret == "0000" ? "1111" : "0000"
         try await refused { try await signIn(child, secret: wrong, at: now + .minutes(5)) }
         try await signIn(child, at: now + .minutes(6))

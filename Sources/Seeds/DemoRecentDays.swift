@@ -83,12 +83,12 @@ enum DemoRecentDays {
         stage.at(stage.end - .hours(5)) { now in
             let caller = try await stage.caller(daniel, at: now)
             let open = try await stage.nags.list(
-                caller, Call(NagListQuery(familyID: stage.family, status: .open), NoBody(), stage.context(now)))
+                caller, Call(NagListQuery(familyID: stage.family, status: .open), NoBody()))
             guard let nag = open.items.first(where: { $0.recipientID == daniel.id && $0.category == .other }) else {
                 return
             }
             let promise = NagUpdate(committedAt: .value(stage.end + .hours(20)))
-            _ = try await stage.nags.update(caller, Call(NagPath(nagID: nag.id), promise, stage.context(now)))
+            _ = try await stage.nags.update(caller, Call(NagPath(nagID: nag.id), promise))
         }
     }
 }

@@ -122,8 +122,7 @@ final class DemoStage {
         _ = try await preferences.updateOfMember(
             caller,
             Call(
-                MemberPreferencesPath(userID: person.id, familyID: family), PreferenceUpdate(preferences: wishes),
-                context(now)))
+                MemberPreferencesPath(userID: person.id, familyID: family), PreferenceUpdate(preferences: wishes)))
     }
 }
 

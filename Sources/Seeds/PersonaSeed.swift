@@ -82,29 +82,28 @@ public enum PersonaSeed {
 
         let founder = try caller(andrew, services)
         let founded = try await families.create(
-            founder, Call(NoParameters(), FamilyCreate(name: "The Personas"), founder.context), id: family)
+            founder, Call(NoParameters(), FamilyCreate(name: "The Personas")), id: family)
         for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
             let consent = ConsentCreate(familyID: family, type: type)
-            _ = try await consents.grant(founder, Call(NoParameters(), consent, founder.context))
+            _ = try await consents.grant(founder, Call(NoParameters(), consent))
         }
         let joiner = try caller(katherine, services)
         _ = try await families.join(
-            joiner, Call(NoParameters(), JoinRequest(inviteCode: founded.inviteCode), joiner.context))
+            joiner, Call(NoParameters(), JoinRequest(inviteCode: founded.inviteCode)))
         _ = try await families.addMember(
             founder,
-            Call(FamilyPath(familyID: family), MemberAdd(userID: katherine.id, role: .guardian), founder.context))
+            Call(FamilyPath(familyID: family), MemberAdd(userID: katherine.id, role: .guardian)))
         for child in children {
             _ = try await families.createMember(
                 founder,
                 Call(
-                    FamilyPath(familyID: family), MemberCreateAndAdd(displayName: child.name, role: .child),
-                    founder.context),
+                    FamilyPath(familyID: family), MemberCreateAndAdd(displayName: child.name, role: .child)),
                 id: child.id)
         }
         for persona in all {
             let person = try caller(persona, services)
             let update = PreferenceUpdate(preferences: [PreferenceKey.gamificationEnabled.rawValue: true])
-            _ = try await preferences.update(person, Call(FamilyQuery(familyID: family), update, person.context))
+            _ = try await preferences.update(person, Call(FamilyQuery(familyID: family), update))
         }
     }
 
@@ -113,9 +112,9 @@ public enum PersonaSeed {
         let request = SignupRequest(
             email: try EmailAddress(wireText: "\(persona.name.lowercased())@personas.example.com"),
             password: Secret(base64URL(services.random.bytes(24))), displayName: persona.name)
-        let opened = try await sessions.signUp(Call(NoParameters(), request, context(services)), id: persona.id)
+        let opened = try await sessions.signUp(context(services), Call(NoParameters(), request), id: persona.id)
         _ = try await sessions.logOut(
-            nil, Call(NoParameters(), RefreshRequest(refreshToken: opened.refreshToken), context(services)))
+            nil, context(services), Call(NoParameters(), RefreshRequest(refreshToken: opened.refreshToken)))
     }
 
     private static func caller(_ persona: Persona, _ services: Services) throws -> Caller {

@@ -200,10 +200,10 @@ struct TelemetryTests {
         try await TestServer.run { server in
             let (clock, random) = (server.clock, server.random)
             try await server.withReadiness { readiness, telemetry, _ in
-                let call = Call(NoParameters(), NoBody(), .ofTest(at: clock.now(), random))
-                #expect(try await readiness.check(call).status == "ok")
+                let (context, call) = (CallContext.ofTest(at: clock.now(), random), Call(NoParameters(), NoBody()))
+                #expect(try await readiness.check(context, call).status == "ok")
                 telemetry.beginDraining()
-                let refused = try await refusal { _ = try await readiness.check(call) }
+                let refused = try await refusal { _ = try await readiness.check(context, call) }
                 #expect(refused.status == 503 && refused.retryAfter == 5)
             }
         }

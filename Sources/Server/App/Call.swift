@@ -3,20 +3,16 @@ import Domain
 import HTTP
 import Synchronization
 
-/// A request as a feature sees it: typed parameters and body, its time, and the ids that name it in the logs and the
-/// audit log.
+/// A request as a feature sees it: its typed parameters and body. What every request carries is its `CallContext`, which
+/// a signed-in person's `Caller` has.
 package struct Call<Parameters, Body> {
     let parameters: Parameters
     let body: Body
-    let context: CallContext
 
-    package init(_ parameters: Parameters, _ body: Body, _ context: CallContext) {
+    package init(_ parameters: Parameters, _ body: Body) {
         self.parameters = parameters
         self.body = body
-        self.context = context
     }
-
-    var now: Timestamp { context.now }
 }
 
 /// What every request carries, whatever its operation.

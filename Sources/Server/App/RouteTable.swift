@@ -26,25 +26,25 @@ final class RouteTable {
     /// An operation without authentication.
     func open<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
-        _ handler: @escaping (Call<Parameters, Body>) async throws -> Answer
+        _ handler: @escaping (CallContext, Call<Parameters, Body>) async throws -> Answer
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .network(context.remote), context, &fields)
-            return try await handler(call(endpoint, request, context, &fields)).content
+            return try await handler(context, call(endpoint, request, &fields)).content
         }
     }
 
     /// An operation with optional authentication: the caller is nil without a token, and with one that is not valid.
     func openOrSignedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
-        _ handler: @escaping (Caller?, Call<Parameters, Body>) async throws -> Answer
+        _ handler: @escaping (Caller?, CallContext, Call<Parameters, Body>) async throws -> Answer
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .network(context.remote), context, &fields)
             let caller = try? services.verifiedTokens.caller(try Self.bearerToken(request), context)
-            return try await handler(caller, call(endpoint, request, context, &fields)).content
+            return try await handler(caller, context, call(endpoint, request, &fields)).content
         }
     }
 
@@ -94,12 +94,12 @@ final class RouteTable {
     /// The same without authentication.
     func openlyResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
-        _ handler: @escaping (Call<Parameters, Body>) async throws -> Response
+        _ handler: @escaping (CallContext, Call<Parameters, Body>) async throws -> Response
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         addResponding(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .network(context.remote), context, &fields)
-            return try await handler(call(endpoint, request, context, &fields))
+            return try await handler(context, call(endpoint, request, &fields))
         }
     }
 
@@ -147,8 +147,7 @@ final class RouteTable {
     }
 
     private func call<Parameters, Body, Answer>(
-        _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
-        _ fields: inout [HeaderField]
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ fields: inout [HeaderField]
     ) throws -> Call<Parameters, Body> {
         try Self.requireReadable(request, Body.form)
         var path: [ParameterReader.Pair] = []
@@ -158,7 +157,7 @@ final class RouteTable {
         var query: [ParameterReader.Pair] = []
         for pair in request.query { query.append((pair.name, pair.value)) }
         let (parameters, body) = try names.read(endpoint, request, path: path, query: query, &fields)
-        return Call(parameters, body, context)
+        return Call(parameters, body)
     }
 
     /// - Throws: 415 for a body that is encoded, or is not of the operation's media type.
@@ -188,7 +187,7 @@ final class RouteTable {
         if isTraced { fields.append(HeaderField(HeaderFields.traceID, context.trace.description)) }
         do {
             let call: Call<Parameters, Body>
-            do { call = try self.call(endpoint, request, context, &fields) } catch  where isTraced {
+            do { call = try self.call(endpoint, request, &fields) } catch  where isTraced {
                 guard let trace = endpoint.namedTrace(in: request) else { throw error }
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
                 caller = caller.traced(by: trace)

@@ -24,7 +24,7 @@ final class SocketTickets {
         _ = try await services.access.account(caller, services.database)
         guard let session = caller.sessionID else { throw APIError.tokenHasNoSession }
         let ticket = base64URL(services.random.bytes(32))
-        let end = call.now + Self.lifetime
+        let end = caller.now + Self.lifetime
         _ = try await services.database.query(
             SocketTicketStatements.insert(ticket, of: caller.userID, session, until: end))
         return SocketTicket(ticket: Secret(ticket), expiresIn: Int(Self.lifetime.microseconds / 1_000_000))

@@ -101,7 +101,7 @@ struct WriteFaultTests {
                 func isReady(after span: Timestamp.Span) async throws -> Bool {
                     clock.advance(by: span)
                     do {
-                        _ = try await readiness.check(Call(NoParameters(), NoBody(), .ofTest(at: clock.now(), random)))
+                        _ = try await readiness.check(.ofTest(at: clock.now(), random), Call(NoParameters(), NoBody()))
                         return true
                     } catch let error as APIError {
                         #expect(error.status == 503 && error.message.contains("row_security is off"), "\(error)")

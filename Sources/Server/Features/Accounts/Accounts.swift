@@ -58,7 +58,7 @@ final class Accounts {
             id: user, email: person.email, displayName: person.displayName, status: AccountStatus.deleted.rawValue,
             createdAt: person.createdAt)
         if let family = account.family {
-            return try await families.depart(caller, user, from: family, by: .deletingAccount(answer, at: call.now))
+            return try await families.depart(caller, user, from: family, by: .deletingAccount(answer, at: caller.now))
         }
         do {
             return try await services.ledger.write(caller, in: .outside) { queries in
@@ -68,8 +68,8 @@ final class Accounts {
                 let act = Act(
                     kind: .accountDeleted, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
                     stampedRows: 0,
-                    statements: AccountStatements.delete(user, at: call.now) + [
-                        SessionStatements.revokeAll(of: user, at: call.now),
+                    statements: AccountStatements.delete(user, at: caller.now) + [
+                        SessionStatements.revokeAll(of: user, at: caller.now),
                         ConnectionStatements.removeAddresses(of: user),
                     ])
                 return .perform(act, answer)

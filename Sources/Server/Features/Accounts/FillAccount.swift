@@ -12,7 +12,7 @@ extension Accounts {
     /// what its guardians may do; and no account becomes one of somebody under 13, which only a guardian makes.
     func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
         let body = call.body
-        let given = try body.dateOfBirth?.past(at: call.now)
+        let given = try body.dateOfBirth?.past(at: caller.now)
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
@@ -26,7 +26,7 @@ extension Accounts {
             if account.email == nil, body.email != nil || birth != nil {
                 throw APIError.guardianKeepsProfile
             }
-            if let birth, birth.isUnder13(on: UniversalTime().local(call.now).date) {
+            if let birth, birth.isUnder13(on: UniversalTime().local(caller.now).date) {
                 throw APIError.under13NeedsGuardian
             }
             let name = account.displayName == nil ? body.displayName : nil

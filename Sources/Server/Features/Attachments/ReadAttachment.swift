@@ -24,7 +24,7 @@ extension Attachments {
         case .unsatisfiable:
             return RouteTable.refusal(
                 APIError.rangeIsNotSatisfiable(size: attachment.size),
-                call.context.request.wireText, [HeaderField("content-range", "bytes */\(attachment.size)")])
+                caller.context.request.wireText, [HeaderField("content-range", "bytes */\(attachment.size)")])
         }
         // The row as it arrives, and the bytes from it.
         let memory = services.answerMemory.reserve(2 * range.count, for: caller.context.remote)

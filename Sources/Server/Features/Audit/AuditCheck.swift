@@ -34,14 +34,14 @@ final class AuditCheck {
         if let first = report.findings.first {
             try await findings.keep(
                 KeptFinding(
-                    id: services.random.identifier(at: call.now), source: "check",
+                    id: services.random.identifier(at: caller.now), source: "check",
                     code: first.problem == .broken ? first.found ?? first.problem.rawValue : first.problem.rawValue,
-                    familyID: family, n: first.number.map { Int($0) }, message: first.description, foundAt: call.now))
+                    familyID: family, n: first.number.map { Int($0) }, message: first.description, foundAt: caller.now))
         }
         return AuditCheckResult(
             familyID: family, verdict: report.verdict, entries: Int(report.entries), rows: Int(report.rows),
             findings: Int(report.count), unproven: Int(report.unprovenCount),
             firstFindings: report.findings.map(\.description), firstUnproven: report.unproven.map(\.description),
-            checkedAt: call.now)
+            checkedAt: caller.now)
     }
 }

@@ -25,7 +25,7 @@ final class AuditExport {
             caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,
             details: after.map { ["after": String($0)] } ?? [:])
         let work = LoopBound(value: (source: source(for: caller), slice: slice, services: services))
-        let (origin, now) = (origin, call.now)
+        let (origin, now) = (origin, caller.now)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
@@ -60,7 +60,7 @@ final class AuditExport {
         var finding: AuditFinding?
         let slice = slice
         do {
-            try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: call.now) { lines in
+            try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: caller.now) { lines in
                 for (index, line) in lines.enumerated() {
                     await slice.endOfLine(index)
                     guard let record = ExportRecord(line) else { continue }
@@ -79,9 +79,9 @@ final class AuditExport {
         if case .tampered(let finding) = verdict {
             try await findings.keep(
                 KeptFinding(
-                    id: services.random.identifier(at: call.now), source: "verification", code: finding.code,
+                    id: services.random.identifier(at: caller.now), source: "verification", code: finding.code,
                     familyID: finding.family, n: finding.number.map { Int($0) }, message: finding.description,
-                    foundAt: call.now))
+                    foundAt: caller.now))
         }
         return AuditVerification(
             verdict, verifier, milliseconds: Int(MonotonicTime.now().elapsed(since: started) / .milliseconds(1)))

@@ -33,7 +33,7 @@ final class AuditFindings {
                 throw APIError.noSuchAuditFinding
             }
             if finding.acknowledgedAt != nil { return .answer(finding) }
-            (finding.acknowledgedAt, finding.acknowledgedBy) = (call.now, account.id)
+            (finding.acknowledgedAt, finding.acknowledgedBy) = (caller.now, account.id)
             finding.reason = call.body.reason
             var act = Act(
                 kind: .auditFindingAcknowledged, basis: .nothingChanged(since: seq), actor: account.pseudonym,

@@ -43,7 +43,7 @@ final class AuditOverview {
     /// - Throws: 422 for a range that ends before it begins or is longer than eleven years, and for an unknown zone.
     func activity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
         let query = call.parameters
-        let to = query.to ?? call.now
+        let to = query.to ?? caller.now
         let from = query.from ?? to - .days(30)
         let name = query.timeZone ?? "UTC"
         guard (1...350_000_000).contains((to - from).microseconds / 1_000_000), from >= .epoch else {

@@ -24,8 +24,8 @@ enum AuditRoutes {
         routes.open(API.proveAuditConsistency, log.consistency)
         routes.openlyResponding(API.getAuditCheckpoint, log.checkpoint)
         routes.open(API.listAuditKeys, log.keys)
-        routes.openlyResponding(API.getAuditTile) { try await log.tile($0.parameters) }
-        routes.openlyResponding(API.getAuditTileOfTwo) { try await log.tile($0.parameters) }
-        routes.openlyResponding(API.getAuditTileOfThree) { try await log.tile($0.parameters) }
+        routes.openlyResponding(API.getAuditTile) { try await log.tile($1.parameters) }
+        routes.openlyResponding(API.getAuditTileOfTwo) { try await log.tile($1.parameters) }
+        routes.openlyResponding(API.getAuditTileOfThree) { try await log.tile($1.parameters) }
     }
 }

@@ -24,10 +24,10 @@ final class MerkleLog {
         let newest = try await reader.newestCheckpoint()
         return AuditStatus(
             reader: who.isAdmin ? "admin" : "guardian", familyID: who.family,
-            state: head.alarm(at: call.now).rawValue, fault: snapshot.fault, origin: newest?.checkpoint.origin,
+            state: head.alarm(at: caller.now).rawValue, fault: snapshot.fault, origin: newest?.checkpoint.origin,
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note,
-            exposureMilliseconds: Int(snapshot.exposure(at: call.now).microseconds / 1_000),
+            exposureMilliseconds: Int(snapshot.exposure(at: caller.now).microseconds / 1_000),
             keys: try await keys(),
             // For administrators only: a finding may be of any family.
             check: head.pass.now.map { AuditCheckStatus($0, withFinding: who.isAdmin) },
@@ -35,13 +35,15 @@ final class MerkleLog {
     }
 
     /// - Throws: 404 before the first checkpoint.
-    func checkpoint(_ call: Call<NoParameters, NoBody>) async throws -> Response {
+    func checkpoint(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> Response {
         guard let newest = try await reader.newestCheckpoint() else { throw APIError.noCheckpoint }
         return .text(.ok, newest.note)
     }
 
     /// The public keys that verify the log's signatures.
-    func keys(_ call: Call<NoParameters, NoBody>) async throws -> AuditKeys { AuditKeys(keys: try await keys()) }
+    func keys(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> AuditKeys {
+        AuditKeys(keys: try await keys())
+    }
 
     private func keys() async throws -> [AuditKey] {
         try await services.database.query(LogStatements.keys).map { row throws(PostgresError) in
@@ -59,7 +61,7 @@ final class MerkleLog {
     }
 
     /// - Throws: 422 unless 0 < old ≤ new ≤ the newest checkpoint's size.
-    func consistency(_ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
+    func consistency(_: CallContext, _ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
         let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))
         guard old > 0, old <= new else { throw APIError.oldSizeIsInvalid }
         guard let newest = try await reader.newestCheckpoint(), new <= newest.checkpoint.size,

@@ -22,7 +22,7 @@ final class EmailChanges {
     func request(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
         // A retry is sent no second code: only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
-        let (new, now) = (call.body.email.wireText, call.now)
+        let (new, now) = (call.body.email.wireText, caller.now)
         let account = try await services.access.account(caller, services.database)
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
         let chain = account.family ?? .outside
@@ -57,7 +57,7 @@ final class EmailChanges {
     ) async throws -> AccountResponse {
         // For a retry the address is the new one already, which is not to be told that it is the old one.
         if let earlier: AccountResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
-        let now = call.now
+        let now = caller.now
         let account = try await services.access.account(caller, services.database)
         let (old, chain) = (try account.ownEmail(), account.family ?? .outside)
         let read = AccountCodeStatements.find(call.body.code, for: .emailChange, at: now, chain: chain)

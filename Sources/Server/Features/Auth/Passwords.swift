@@ -26,7 +26,7 @@ final class Passwords {
     /// Changes the caller's password, which they must know; attempts are limited and counted as at sign-in.
     func change(_ caller: Caller, _ call: Call<NoParameters, PasswordChange>) async throws -> NoAnswer {
         if let earlier: NoAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
-        let (body, now) = (call.body, call.now)
+        let (body, now) = (call.body, caller.now)
         let account = try await services.access.account(caller, services.database)
         let email = try account.ownEmail()
         let isAdmin = account.isAdmin
@@ -61,10 +61,12 @@ final class Passwords {
     ///
     /// The answer, the work before it and the entries are the same for an address without an account. Administrators get
     /// none: their operator makes one at the command line.
-    func requestReset(_ call: Call<NoParameters, PasswordResetRequest>) async throws -> StatusAnswer {
+    func requestReset(_ context: CallContext, _ call: Call<NoParameters, PasswordResetRequest>) async throws
+        -> StatusAnswer
+    {
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
-        let (email, now) = (call.body.email.wireText, call.now)
-        try await Attempts.count([.resets(from: call.context.remote)], at: now, services.database)
+        let (email, now) = (call.body.email.wireText, context.now)
+        try await Attempts.count([.resets(from: context.remote)], at: now, services.database)
         let isWithinLimit = try await Attempts.allow(.resets(of: email), at: now, services.database)
         let row = try await services.database.query(AccountStatements.byEmail(email, from: [], at: now)).first
         let hash: String? = try row?["password_hash"]
@@ -74,18 +76,18 @@ final class Passwords {
             let act = Act(
                 kind: .passwordResetRequested, basis: .nothing, actor: SystemActor.guest,
                 details: ["code_created": "false"], stampedRows: 0)
-            return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, accepted) }
+            return try await services.ledger.write(context, in: .outside) { _ in .perform(act, accepted) }
         }
         let code = AccountCodes.make(services.random)
         let act = Self.act(making: code, for: person, by: SystemActor.guest, at: now)
-        let answer = try await services.ledger.write(call.context, in: person.chain) { _ in .perform(act, accepted) }
+        let answer = try await services.ledger.write(context, in: person.chain) { _ in .perform(act, accepted) }
         mailer.send(.passwordReset(code: code), to: email)
         return answer
     }
 
     /// Sets a new password with a code.
-    func reset(_ call: Call<NoParameters, PasswordReset>) async throws -> NoAnswer {
-        let (body, now) = (call.body, call.now)
+    func reset(_ context: CallContext, _ call: Call<NoParameters, PasswordReset>) async throws -> NoAnswer {
+        let (body, now) = (call.body, context.now)
         let found = try await services.database.query(
             AccountCodeStatements.find(body.code, for: .passwordReset, at: now)
         ).first
@@ -96,7 +98,7 @@ final class Passwords {
         let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: person.id)
         let chain = person.chain
         let read = AccountCodeStatements.find(body.code, for: .passwordReset, at: now, chain: chain)
-        let answer: NoAnswer = try await services.ledger.write(call.context, in: chain) { queries in
+        let answer: NoAnswer = try await services.ledger.write(context, in: chain) { queries in
             guard let row = try await queries.query(read).first else { throw APIError.accountCodeIsInvalid }
             let person = try Person(row)
             guard person.chain == chain else { throw APIError.accountChangedFamily }

@@ -9,7 +9,7 @@ extension Sessions {
     func list(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<SessionResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(
-            SessionStatements.page(of: caller.userID, call.parameters, at: call.now))
+            SessionStatements.page(of: caller.userID, call.parameters, at: caller.now))
         return try Page(rows, answering: call.parameters) { row in
             guard let id: SessionID = try row["id"] else { return nil }
             return SessionResponse(
@@ -23,7 +23,7 @@ extension Sessions {
     func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.sessionID
         return try await endingSessions(of: caller) { account, seq, queries in
-            guard try await !queries.query(SessionStatements.openSession(id, of: account.id, at: call.now)).isEmpty
+            guard try await !queries.query(SessionStatements.openSession(id, of: account.id, at: caller.now)).isEmpty
             else {
                 throw APIError.noSuchSession
             }
@@ -32,7 +32,7 @@ extension Sessions {
                 subject: account.pseudonym, resource: id.retyped(), details: ["reason": "ended_by_owner"],
                 changesRights: true, stampedRows: 0,
                 statements: [
-                    SessionStatements.revoke(id, at: call.now), DeviceSecretStatements.delete(of: account.id, in: id),
+                    SessionStatements.revoke(id, at: caller.now), DeviceSecretStatements.delete(of: account.id, in: id),
                 ])
         }
     }
@@ -41,7 +41,7 @@ extension Sessions {
     func endOthers(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
         try await endingSessions(of: caller) { account, seq, queries in
             let end = [
-                SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: call.now),
+                SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: caller.now),
                 DeviceSecretStatements.delete(of: account.id, except: caller.sessionID),
             ]
             return Act(

@@ -9,8 +9,8 @@ extension Sessions {
     ///
     /// An unknown address and a wrong password give the same answer after the same work. Strangers cannot use up the
     /// attempts from an address that the account has used before, or of a device that it has signed in on.
-    package func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
-        let (now, email, remote) = (call.now, call.body.email.wireText, call.context.remote)
+    package func logIn(_ context: CallContext, _ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
+        let (now, email, remote) = (context.now, call.body.email.wireText, context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
         let sent = call.body.deviceSecret
         let read = AccountStatements.byEmail(email, from: addresses, on: sent.map(DeviceSecrets.hash), at: now)
@@ -32,7 +32,7 @@ extension Sessions {
         let person = try row.map(Person.init)
         guard match != .none, let person else {
             return try await refuse(
-                call.context, person, method: "password", APIError.signInIsWrong)
+                context, person, method: "password", APIError.signInIsWrong)
         }
         return try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
             var statements = [AttemptStatements.succeed(own, shared)]
@@ -43,8 +43,8 @@ extension Sessions {
             let setAt: Timestamp? = try row?["password_set_at"]
             let read = AccountStatements.byEmail(email, from: [], at: now, chain: person.chain)
             return try await begin(
-                call.context, opening(for: person, on: device, call.context), for: person, method: "password",
-                refusal: APIError.signInIsWrong, statements + rememberAddress(of: person.id, email, call.context)
+                context, opening(for: person, on: device, context), for: person, method: "password",
+                refusal: APIError.signInIsWrong, statements + rememberAddress(of: person.id, email, context)
             ) { queries in
                 // A new password ends all sessions: none may begin with the one that was checked before.
                 guard let row = try await queries.query(read).first, try row["id"] == person.id,
@@ -65,12 +65,14 @@ extension Sessions {
     /// Begins a session with a child's user name and PIN in the family of that child code.
     ///
     /// Whichever part is wrong, the answer and the work are the same.
-    package func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
-        let (now, code, username) = (call.now, call.body.familyCode, call.body.username)
+    package func childLogIn(_ context: CallContext, _ call: Call<NoParameters, ChildLoginRequest>) async throws
+        -> AuthResponse
+    {
+        let (now, code, username) = (context.now, call.body.familyCode, call.body.username)
         let read = CredentialStatements.all(code: code)
         let row = try ChildName.find(username, in: try await services.database.query(read))
         let person = try row.map(Person.init)
-        let address = Attempts.Limit.address(call.context.remote)
+        let address = Attempts.Limit.address(context.remote)
         let tries = person.map { PINAttempts.of($0.id) } ?? .ofNobody(username, code: code)
         try await Attempts.count([address], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
@@ -78,18 +80,18 @@ extension Sessions {
             let lockout = try await tries.count(at: now, services.database)
             let isRight = try await tries.refundingOnFailure(services.database) {
                 try await services.hashing.verify(
-                    call.body.pin.wireText, against: hash, .childSignIn, for: call.context.remote)
+                    call.body.pin.wireText, against: hash, .childSignIn, for: context.remote)
             }
             return (isRight, lockout)
         }
         guard isRight, let person else {
             return try await refuse(
-                call.context, person, method: "child_code", lockedUntil: lockout, APIError.childSignInIsWrong)
+                context, person, method: "child_code", lockedUntil: lockout, APIError.childSignInIsWrong)
         }
         return try await Attempts.refundingOnFailure([address], at: now, services.database) {
             try await tries.refundingOnFailure(services.database) {
                 try await begin(
-                    call.context, opening(for: person, isChild: true, call.context), for: person, method: "child_code",
+                    context, opening(for: person, isChild: true, context), for: person, method: "child_code",
                     refusal: APIError.childSignInIsWrong,
                     [PINAttemptStatements.delete(tries), AttemptStatements.succeed(nil, [address])]
                 ) { queries in

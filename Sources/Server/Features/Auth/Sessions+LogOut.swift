@@ -7,12 +7,14 @@ import SQL
 extension Sessions {
     /// Ends the session of the access token and that of the refresh token, usually the same one. A session that has
     /// ended or never existed is not an error: the client wants it ended, and it is.
-    package func logOut(_ caller: Caller?, _ call: Call<NoParameters, RefreshRequest?>) async throws -> NoAnswer {
+    package func logOut(
+        _ caller: Caller?, _ context: CallContext, _ call: Call<NoParameters, RefreshRequest?>
+    ) async throws -> NoAnswer {
         if let session = caller?.sessionID {
-            try await end(call.context) { SessionStatements.byID(session, at: call.now, chain: $0) }
+            try await end(context) { SessionStatements.byID(session, at: context.now, chain: $0) }
         }
         if let hash = (call.body?.refreshToken.wireText).map(Tokens.refreshHash) {
-            try await end(call.context) { SessionStatements.byRefreshToken(hash, at: call.now, chain: $0) }
+            try await end(context) { SessionStatements.byRefreshToken(hash, at: context.now, chain: $0) }
         }
         return NoAnswer()
     }

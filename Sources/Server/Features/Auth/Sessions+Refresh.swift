@@ -9,8 +9,10 @@ extension Sessions {
     /// The next refresh token is computed from the last (`Tokens.successors`), and the access token from the time of
     /// the exchange, so that a second request with the same token within the grace period gets the same pair. After the
     /// grace period one of the two holders has stolen the token: the session ends.
-    package func refresh(_ call: Call<NoParameters, RefreshRequest>) async throws -> AuthResponse {
-        let (now, token) = (call.now, call.body.refreshToken.wireText)
+    package func refresh(_ context: CallContext, _ call: Call<NoParameters, RefreshRequest>) async throws
+        -> AuthResponse
+    {
+        let (now, token) = (context.now, call.body.refreshToken.wireText)
         let hash = Tokens.refreshHash(token)
         let found = try await services.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
         guard let chain = try found.map(Person.init)?.chain else {
@@ -20,7 +22,7 @@ extension Sessions {
             throw APIError.accountIsDeleted
         }
 
-        return try await services.ledger.write(call.context, in: chain) { queries in
+        return try await services.ledger.write(context, in: chain) { queries in
             let read = SessionStatements.byRefreshToken(hash, at: now, chain: chain)
             guard let row = try await queries.query(read).first, try row["stands"] else {
                 throw APIError.refreshTokenIsInvalid
@@ -54,7 +56,7 @@ extension Sessions {
                     session, at: now, for: Self.lifetime(of: person).unused, longest: Self.lifetime(of: person).longest),
             ]
             // Clients sign in rarely and refresh daily: the address of a refresh is one the account uses.
-            if let email = person.email { act.statements += rememberAddress(of: person.id, email, call.context) }
+            if let email = person.email { act.statements += rememberAddress(of: person.id, email, context) }
             return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
         }
     }

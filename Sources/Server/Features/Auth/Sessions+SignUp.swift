@@ -8,34 +8,37 @@ extension Sessions {
     ///
     /// Somebody under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
     /// whose family consents to children's accounts adds the account to the family.
-    package func signUp(_ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse {
-        try await signUp(call, id: services.random.identifier(at: call.now))
+    package func signUp(_ context: CallContext, _ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse
+    {
+        try await signUp(context, call, id: services.random.identifier(at: context.now))
     }
 
     /// - Parameter id: the account's; only seeds choose one.
-    package func signUp(_ call: Call<NoParameters, SignupRequest>, id: UserID) async throws -> AuthResponse {
-        let (now, body) = (call.now, call.body)
+    package func signUp(_ context: CallContext, _ call: Call<NoParameters, SignupRequest>, id: UserID) async throws
+        -> AuthResponse
+    {
+        let (now, body) = (context.now, call.body)
         let email = body.email.wireText
         let birth = try body.dateOfBirth?.past(at: now)
         guard try await services.database.query(AccountStatements.isTaken(email)).isEmpty else {
             throw APIError.emailIsTaken
         }
-        let hash = try await services.hashing.hash(body.password.wireText, .signUp, for: call.context.remote)
+        let hash = try await services.hashing.hash(body.password.wireText, .signUp, for: context.remote)
 
         let today = UniversalTime().local(now).date
         let isTooYoung = birth?.isUnder13(on: today) ?? false
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: email, displayName: body.displayName,
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
-        let opening = opening(for: person, on: nil, call.context)
+        let opening = opening(for: person, on: nil, context)
         let act = Act(
             kind: .accountCreated, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
             resource: opening.id.retyped(), details: ["status": person.status, "user": person.id.description],
             stampedRows: 0,
             statements: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: birth)]
-                + opening.statements + rememberAddress(of: person.id, email, call.context))
+                + opening.statements + rememberAddress(of: person.id, email, context))
         do {
-            return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
+            return try await services.ledger.write(context, in: .outside) { _ in .perform(act, opening.answer) }
         } catch let error as PostgresError where error.violates(.emailAddress) {
             throw APIError.emailIsTaken
         }

@@ -18,7 +18,7 @@ extension Connections {
             for id in found {
                 let path = ConnectionPath(connectionID: id)
                 do {
-                    _ = try await revoke(caller, Call(path, NoBody(), caller.context))
+                    _ = try await revoke(caller, Call(path, NoBody()))
                 } catch let error as APIError where error.code == .conflict {
                     // Declined at this moment.
                 }

@@ -20,14 +20,14 @@ extension Connections {
                 }
                 guard view.active.allSatisfy({ $0 < ConnectionLimit.active }) else { throw APIError.tooManyConnections }
                 var connection = view.connection
-                (connection.status, connection.respondedAt) = (.active, call.now)
+                (connection.status, connection.respondedAt) = (.active, caller.now)
                 return .perform(
                     view.act(
                         .connectionAccepted,
-                        ConnectionStatements.accept(connection.id, by: caller.userID, at: call.now),
+                        ConnectionStatements.accept(connection.id, by: caller.userID, at: caller.now),
                         DeliveryStatements.insert(
-                            DeliveryIDs(services.random, at: call.now), of: .accepted, to: connection.inviterID,
-                            at: call.now)),
+                            DeliveryIDs(services.random, at: caller.now), of: .accepted, to: connection.inviterID,
+                            at: caller.now)),
                     connection)
             }
         } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
@@ -44,7 +44,7 @@ extension Connections {
                 return view.refuse(.connectionDeclineDenied, denial)
             }
             guard view.connection.status == .pending else { throw APIError.invitationIsClosed }
-            return try end(view, as: .declined, .connectionDeclined, at: call.now)
+            return try end(view, as: .declined, .connectionDeclined, at: caller.now)
         }
     }
 
@@ -55,7 +55,7 @@ extension Connections {
             switch view.connection.status {
             case .revoked: .answer(view.connection)
             case .declined: throw APIError.invitationWasDeclined
-            case .pending, .active: try end(view, as: .revoked, .connectionRevoked, at: call.now)
+            case .pending, .active: try end(view, as: .revoked, .connectionRevoked, at: caller.now)
             }
         }
     }
@@ -93,7 +93,7 @@ extension Connections {
                 details: ["inviter_shares_children": "\(inviter)", "invitee_shares_children": "\(invitee)"],
                 ConnectionStatements.share(connection.id, inviter: inviter, invitee: invitee))
             return .perform(
-                shares ? act : try view.cancelNags(toChildrenOnly: true, by: act, at: call.now), connection)
+                shares ? act : try view.cancelNags(toChildrenOnly: true, by: act, at: caller.now), connection)
         }
     }
 }

@@ -11,7 +11,7 @@ extension Connections {
         let account = try await services.access.account(caller, services.database)
         guard let address = account.connectableAddress else { return try await refuse(caller, account, .adultsOnly) }
         guard email != address else { throw APIError.invitesSelf }
-        let id: ConnectionID = services.random.identifier(at: call.now)
+        let id: ConnectionID = services.random.identifier(at: caller.now)
         let pair = [address, email].sorted().joined(separator: " ")
         do {
             return try await services.ledger.createConnectionLedger(caller, id.retyped(), pair: pair) { queries in

@@ -30,7 +30,7 @@ extension Constraints {
                 try await act(
                     .aiConstraintsReordered, member, nil, ["scope": scope.rawValue, "moved": moves.auditText], moves,
                     [],
-                    at: call.now, queries),
+                    at: caller.now, queries),
                 ConstraintMoves(reordered: moves))
         }
     }
@@ -53,7 +53,7 @@ extension Constraints {
             }
             var (after, added) = (positions, [] as [ConstraintResponse])
             for (index, terms) in call.body.constraints.enumerated() {
-                let constraint = try made(terms, by: member, at: call.now)
+                let constraint = try made(terms, by: member, at: caller.now)
                 try after.insert(constraint, path: "constraints[\(index)].")
                 added.append(constraint)
             }
@@ -68,7 +68,7 @@ extension Constraints {
             return .perform(
                 try await act(
                     .aiConstraintsImported, member, nil, details, moves, [ConstraintStatements.insert(added)],
-                    at: call.now, queries),
+                    at: caller.now, queries),
                 answer)
         }
     }

@@ -78,7 +78,7 @@ final class Constraints {
             }
             let positions = try await ConstraintPositions(of: member, queries)
             guard positions[terms.scope].count < ConstraintLimit.constraintsPerScope else { return Self.full(member) }
-            let constraint = try made(terms, by: member, at: call.now)
+            let constraint = try made(terms, by: member, at: caller.now)
             var after = positions
             try after.insert(constraint)
             let moves = after.moved(since: positions)
@@ -87,7 +87,7 @@ final class Constraints {
             return .perform(
                 try await act(
                     .aiConstraintCreated, member, constraint.id, details, moves,
-                    [ConstraintStatements.insert([constraint])], at: call.now, queries),
+                    [ConstraintStatements.insert([constraint])], at: caller.now, queries),
                 ConstraintChange(constraint: constraint, reordered: moves))
         }
     }
@@ -103,7 +103,7 @@ final class Constraints {
             var after = positions
             var changed = constraint
             changed.terms = terms
-            changed.updatedAt = call.now
+            changed.updatedAt = caller.now
             changed.plainText = try terms.plainText
             after.remove(changed)
             try after.insert(changed)
@@ -113,7 +113,7 @@ final class Constraints {
             return .perform(
                 try await act(
                     .aiConstraintChanged, member, changed.id, details, moves, [ConstraintStatements.update(changed)],
-                    at: call.now, queries),
+                    at: caller.now, queries),
                 ConstraintChange(constraint: changed, reordered: moves))
         }
     }
@@ -123,7 +123,7 @@ final class Constraints {
             .perform(
                 try await act(
                     .aiConstraintDeleted, member, constraint.id, ["scope": constraint.terms.scope.rawValue], [],
-                    [ConstraintStatements.delete(constraint.id)], at: call.now, queries),
+                    [ConstraintStatements.delete(constraint.id)], at: caller.now, queries),
                 NoAnswer())
         }
     }

@@ -42,7 +42,7 @@ extension Constraints {
                     costOfSlice = costOfCase
                 }
                 if index > 0 { answer.append(UInt8(ascii: ",")) }
-                answer += result(of: item, engine, call).jsonBytes
+                answer += result(of: item, engine, for: caller).jsonBytes
                 guard answer.count <= SimulationLimit.answer else { throw APIError.simulationIsTooLong }
             }
             return answer + Array("]}".utf8)
@@ -64,16 +64,16 @@ extension Constraints {
     }
 
     private func result(
-        of item: SimulatedCase, _ engine: PolicyEngine, _ call: Call<NoParameters, ConstraintSimulation>
+        of item: SimulatedCase, _ engine: PolicyEngine, for caller: Caller
     ) -> SimulationResult {
         let asked = item.question
         let question = Question(
             id: QuestionID(high: 0, low: 0), operation: .operation(.summarizeExcuse), content: asked.content,
             tokenCount: asked.tokenCount, privacyLevel: asked.privacyLevel, intent: asked.intent,
-            requiresOffline: asked.requiresOffline, askedAt: call.now)
+            requiresOffline: asked.requiresOffline, askedAt: caller.now)
         let policy = engine.evaluate(question)
         let state = item.state ?? RuntimeState(local: LocalCapability(), network: .online)
         return SimulationResult(
-            policy, Router.route(question, state, policy, at: call.now, trace: call.context.trace))
+            policy, Router.route(question, state, policy, at: caller.now, trace: caller.context.trace))
     }
 }

@@ -29,9 +29,9 @@ extension Deliveries {
                 kind: .deliveryResent, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try row["pseudonym"], resource: delivery.id.retyped(),
                 details: ["channel": delivery.channel.rawValue, "failure": delivery.failure ?? ""], stampedRows: 0,
-                statements: [DeliveryStatements.resend(delivery.id, in: delivery.familyID, at: call.now)])
+                statements: [DeliveryStatements.resend(delivery.id, in: delivery.familyID, at: caller.now)])
             (delivery.status, delivery.attempts, delivery.failure) = (.pending, 0, nil)
-            (delivery.isDropped, delivery.nextAttemptAt) = (false, call.now)
+            (delivery.isDropped, delivery.nextAttemptAt) = (false, caller.now)
             return .perform(act, delivery)
         }
     }

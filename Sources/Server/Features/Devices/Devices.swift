@@ -29,7 +29,7 @@ final class Devices {
     func register(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>
     ) async throws -> DeviceTokenResponse {
-        let (now, token) = (call.now, call.body.storedToken)
+        let (now, token) = (caller.now, call.body.storedToken)
         let keys = try call.body.subscription.map(webPushKeys)
         for _ in 0..<Self.moves {
             do {
@@ -54,8 +54,8 @@ final class Devices {
         try await write(caller) { account, seq, queries in
             let row = try await queries.query(DeviceStatements.device(of: caller.userID, token: token)).first
             var device = DeviceTokenResponse(
-                id: services.random.identifier(at: call.now), userID: caller.userID, platform: call.body.platform,
-                token: token, createdAt: call.now, lastUsedAt: nil)
+                id: services.random.identifier(at: caller.now), userID: caller.userID, platform: call.body.platform,
+                token: token, createdAt: caller.now, lastUsedAt: nil)
             if let row, let known = try DeviceTokenResponse(row) {
                 if known.platform == device.platform, try row["session_id"] == caller.sessionID,
                     try row["p256dh"] == keys?.p256dh, try row["auth"] == keys?.auth
@@ -64,16 +64,16 @@ final class Devices {
                 }
                 device.id = known.id
                 device.createdAt = known.createdAt
-                device.lastUsedAt = call.now
+                device.lastUsedAt = caller.now
             }
             let count = DailyCount(limit: .deviceRegistrations, user: caller.userID)
             let act = Act(
                 kind: .deviceRegistered, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 resource: device.id.retyped(), details: ["platform": device.platform.rawValue], stampedRows: 0,
                 statements: [
-                    DeviceStatements.store(device, keys, of: caller.sessionID, at: call.now),
+                    DeviceStatements.store(device, keys, of: caller.sessionID, at: caller.now),
                     DeviceStatements.deleteUnused(of: caller.userID, besides: device.token, leaving: Self.limit - 1),
-                    try await count.increment(at: call.now, queries),
+                    try await count.increment(at: caller.now, queries),
                 ])
             return .perform(act, device)
         }

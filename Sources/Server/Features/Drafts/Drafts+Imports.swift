@@ -35,7 +35,7 @@ extension Drafts {
 
     func getImport(_ caller: Caller, _ call: Call<ImportPath, NoBody>) async throws -> ImportResponse {
         let member = try await services.access.member(caller, orThrow: .noSuchImport, services.database)
-        return try await drafts(of: call.parameters.importID, for: member, services.database).response(at: call.now)
+        return try await drafts(of: call.parameters.importID, for: member, services.database).response(at: caller.now)
     }
 
     /// Those of these drafts that the member sees, as they are now.
@@ -61,7 +61,7 @@ extension Drafts {
     /// For those who may do what the drafts do, and name the side effects of each.
     func approveImport(_ caller: Caller, _ call: Call<ImportPath, ImportApproval>) async throws -> ImportResponse {
         try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
-            drafts.response(at: call.now)
+            drafts.response(at: caller.now)
         } decide: { draft, member, queries in
             try await approval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
         }
@@ -82,7 +82,7 @@ extension Drafts {
     func executeImport(_ caller: Caller, _ call: Call<ImportPath, ImportExecution>) async throws -> ImportResponse {
         let selection = call.body.selection
         return try await takeAll(.execute, caller, call.parameters.importID, selection) { drafts in
-            drafts.response(at: call.now)
+            drafts.response(at: caller.now)
         } decide: { draft, member, queries in
             let digest = selection.digest(of: try Self.required(call.body.confirmation))
             return try await execution(of: draft, digest, by: member, caller, queries)

@@ -15,7 +15,7 @@ extension Drafts {
             let body = try Self.body(call.body.body, of: edited)
             try body.requireDueTime(now: caller.now)
             guard body != edited.body else { return .answer(edited) }
-            let act = try await edit(&edited, to: body, by: member, [], at: call.now, queries)
+            let act = try await edit(&edited, to: body, by: member, [], at: caller.now, queries)
             return .perform(act, edited)
         }
     }
@@ -157,11 +157,11 @@ extension Drafts {
             member, draft, queries in
             var rejected = draft.response
             rejected.progress.state = .rejected
-            (rejected.rejectedBy, rejected.rejectedAt, rejected.updatedAt) = (member.userID, call.now, call.now)
+            (rejected.rejectedBy, rejected.rejectedAt, rejected.updatedAt) = (member.userID, caller.now, caller.now)
             return .perform(
                 try await act(
                     .draftRejected, rejected, by: member,
-                    [DraftStatements.reject(rejected.id, by: member.userID, at: call.now)], at: call.now, queries),
+                    [DraftStatements.reject(rejected.id, by: member.userID, at: caller.now)], at: caller.now, queries),
                 rejected)
         }
     }

@@ -43,13 +43,13 @@ final class Drafts {
         let query = call.parameters
         let member = try await services.access.member(caller, of: query.familyID, services.database)
         let rows = try await services.database.query(
-            DraftStatements.page(query, for: member.userID, seesAll: Self.seesAll(member), at: call.now))
-        return try Page(rows, answering: query.page) { try StoredDraft(ifAny: $0)?.response(at: call.now) }
+            DraftStatements.page(query, for: member.userID, seesAll: Self.seesAll(member), at: caller.now))
+        return try Page(rows, answering: query.page) { try StoredDraft(ifAny: $0)?.response(at: caller.now) }
     }
 
     func get(_ caller: Caller, _ call: Call<DraftPath, NoBody>) async throws -> DraftResponse {
         let member = try await services.access.member(caller, orThrow: .noSuchDraft, services.database)
-        return try await draft(call.parameters.draftID, for: member, services.database).response(at: call.now)
+        return try await draft(call.parameters.draftID, for: member, services.database).response(at: caller.now)
     }
 
     /// - Throws: 404 for a draft that the member does not see.
@@ -71,7 +71,7 @@ final class Drafts {
     /// act, and the act decides again: what was forbidden in the meantime is not stored.
     func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
         let (order, family, started) = (call.body, call.body.familyID, MonotonicTime.now())
-        let id: DraftID = services.random.identifier(at: call.now)
+        let id: DraftID = services.random.identifier(at: caller.now)
         func write(_ asked: Asked?) async throws -> DraftResponse {
             try await services.ledger.write(caller, in: family) { queries in
                 do {

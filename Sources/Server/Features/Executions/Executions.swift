@@ -58,10 +58,10 @@ final class Executions {
                 kind: .aiSessionBegun, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 stampedRows: 0,
                 statements: [
-                    ExecutionStatements.begin(AITokens.digest(token), of: caller.userID, at: call.now),
-                    try await count.increment(at: call.now, queries),
+                    ExecutionStatements.begin(AITokens.digest(token), of: caller.userID, at: caller.now),
+                    try await count.increment(at: caller.now, queries),
                 ])
-            return .perform(act, AISession(sessionID: token, expiresAt: call.now + AITokens.sessionTime))
+            return .perform(act, AISession(sessionID: token, expiresAt: caller.now + AITokens.sessionTime))
         }
     }
 
@@ -70,7 +70,7 @@ final class Executions {
         let family = try await services.access.member(caller, orThrow: .noSuchAISession, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            let rows = try await queries.query(ExecutionStatements.session(digest, of: caller.userID, at: call.now))
+            let rows = try await queries.query(ExecutionStatements.session(digest, of: caller.userID, at: caller.now))
             guard !rows.isEmpty else { throw APIError.noSuchAISession }
             let act = Act(
                 kind: .aiSessionEnded, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,

@@ -21,7 +21,7 @@ extension Families {
                     MembershipStatements.candidate(user, for: family, by: member.userID))
                 guard let person = try rows.first.map(Candidate.init) else { throw APIError.noSuchAccount }
                 guard let current = person.role else {
-                    return try await readmit(person, as: role, by: member, at: call.now, queries)
+                    return try await readmit(person, as: role, by: member, at: caller.now, queries)
                 }
                 if current == role { throw APIError.memberHasRole }
                 if let denial = RoleMatrix.denialOfRoleChange(from: current, to: role) {
@@ -31,8 +31,8 @@ extension Families {
                 }
                 let raised = MemberResponse(
                     userID: user, familyID: family, role: role, status: .active,
-                    joinedAt: person.joinedAt ?? call.now)
-                return .perform(raise(person, by: member, at: call.now), raised)
+                    joinedAt: person.joinedAt ?? caller.now)
+                return .perform(raise(person, by: member, at: caller.now), raised)
             }
         }
     }
@@ -91,14 +91,14 @@ extension Families {
     package func createMember(_ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>) async throws
         -> MemberDetail
     {
-        try await createMember(caller, call, id: services.random.identifier(at: call.now))
+        try await createMember(caller, call, id: services.random.identifier(at: caller.now))
     }
 
     /// - Parameter id: the member's; only seeds choose one.
     package func createMember(
         _ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>, id: UserID
     ) async throws -> MemberDetail {
-        let (family, now, body) = (call.parameters.familyID, call.now, call.body)
+        let (family, now, body) = (call.parameters.familyID, caller.now, call.body)
         try Self.checkLogin(body)
         let creator = try await services.access.member(caller, of: family, services.database)
         var login: (username: String, hash: String)?

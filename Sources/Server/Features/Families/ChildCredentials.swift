@@ -9,7 +9,7 @@ extension Families {
     package func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws
         -> MemberDetail
     {
-        let (path, now, body) = (call.parameters, call.now, call.body)
+        let (path, now, body) = (call.parameters, caller.now, call.body)
         let setter = try await services.access.member(caller, of: path.familyID, services.database)
         // Only a guardian may cause this work.
         let hash =
@@ -54,7 +54,7 @@ extension Families {
             }
             let child = try await self.member(path.userID, of: path.familyID, queries)
             let detail = child.detail(in: path.familyID)
-            guard try await PINAttempts.lockouts(of: [child.id], at: call.now, queries)[child.id] != nil else {
+            guard try await PINAttempts.lockouts(of: [child.id], at: caller.now, queries)[child.id] != nil else {
                 return .answer(detail)
             }
             let act = Act(
@@ -68,7 +68,7 @@ extension Families {
     /// other sessions end.
     func changePIN(_ caller: Caller, _ call: Call<MemberPath, PinChangeRequest>) async throws -> StatusAnswer {
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
-        let (path, now, body) = (call.parameters, call.now, call.body)
+        let (path, now, body) = (call.parameters, caller.now, call.body)
         let member = try await services.access.member(caller, of: path.familyID, services.database)
         guard member.userID == path.userID, member.role == .child else {
             return try await refusePINChange(caller, path)

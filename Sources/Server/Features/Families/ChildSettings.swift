@@ -37,7 +37,7 @@ extension Families {
                 subject: child.pseudonym, details: ["fields": update.fields.joined(separator: ",")],
                 changesRights: true, stampedRows: 0,
                 statements: [ChildSettingsStatements.set(settings)]
-                    + NagStatements.makeDue(of: path.userID, at: call.now))
+                    + NagStatements.makeDue(of: path.userID, at: caller.now))
             return .perform(act, settings)
         }
     }

@@ -6,14 +6,14 @@ import SQL
 extension Families {
     /// Creates a family with the caller as its guardian, its ledger and its default policy.
     package func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
-        try await create(caller, call, id: services.random.identifier(at: call.now))
+        try await create(caller, call, id: services.random.identifier(at: caller.now))
     }
 
     /// - Parameter id: the family's; only seeds choose one.
     package func create(
         _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID
     ) async throws -> FamilyResponse {
-        let (now, random) = (call.now, services.random)
+        let (now, random) = (caller.now, services.random)
         if let zone = call.body.timeZone { try Self.requireZone(zone) }
         let family = FamilyResponse(
             id: id, name: call.body.name, inviteCode: newCode(), childCode: newCode(),

@@ -27,7 +27,7 @@ extension Families {
     package func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
         var departure = ending(
-            .memberRemoved, or: .memberRemoveDenied, in: path.familyID, at: call.now
+            .memberRemoved, or: .memberRemoveDenied, in: path.familyID, at: caller.now
         ) { member, _ in member.denial(of: .removeMember) }
         departure.isRemoval = path.userID != caller.userID
         return try await depart(caller, path.userID, from: path.familyID, by: departure)
@@ -38,7 +38,7 @@ extension Families {
         let family = call.parameters.familyID
         return try await depart(
             caller, caller.userID, from: family,
-            by: ending(.memberLeft, or: .memberLeaveDenied, in: family, at: call.now) { member, person in
+            by: ending(.memberLeft, or: .memberLeaveDenied, in: family, at: caller.now) { member, person in
                 RoleMatrix.denialOfLeaving(
                     by: MemberState(role: member.role), isFamilyAccount: person?.isFamilyAccount ?? false)
             })

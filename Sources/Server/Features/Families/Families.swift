@@ -71,7 +71,7 @@ package final class Families {
         var members = try Page(rows, answering: page) { try MemberRecord(ifAny: $0)?.detail(in: family) }
         if member.role == .guardian {
             let children = members.items.filter(\.hasChildLogin).map(\.userID)
-            let lockouts = try await PINAttempts.lockouts(of: children, at: call.now, services.database)
+            let lockouts = try await PINAttempts.lockouts(of: children, at: caller.now, services.database)
             for index in members.items.indices {
                 members.items[index].loginLockedUntil = lockouts[members.items[index].userID]
             }

@@ -24,11 +24,11 @@ extension Families {
                 resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,
                 statements: [
                     FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode),
-                    try await count.increment(at: call.now, queries),
+                    try await count.increment(at: caller.now, queries),
                 ])
             if code == .child {
                 act.statements.append(
-                    DeliveryStatements.insert(.childCodeRenewed, toGuardiansBesides: [member.userID], at: call.now))
+                    DeliveryStatements.insert(.childCodeRenewed, toGuardiansBesides: [member.userID], at: caller.now))
             }
             return .perform(act, answer)
         }

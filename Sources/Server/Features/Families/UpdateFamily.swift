@@ -30,12 +30,12 @@ extension Families {
                     details: ["fields": fields.joined(separator: ","), "time_zone": family.timeZone],
                     changesRights: true, stampedRows: 0,
                     statements: [
-                        FamilyStatements.set(name: family.name, timeZone: family.timeZone, at: call.now)
+                        FamilyStatements.set(name: family.name, timeZone: family.timeZone, at: caller.now)
                     ]
                         + (family.timeZone == current.timeZone
                             ? []
-                            : NagStatements.makeDue(at: call.now)
-                                + [PreferenceStatements.makeDigestsDue(at: call.now)])),
+                            : NagStatements.makeDue(at: caller.now)
+                                + [PreferenceStatements.makeDigestsDue(at: caller.now)])),
                 family)
         }
     }

@@ -29,9 +29,9 @@ extension Incentives {
             }
             let record = try await recipient(event.userID, in: family, queries)
             event.approvedBy = member.userID
-            event.appliedAt = call.now
+            event.appliedAt = caller.now
             let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try ActiveRule(row))
-            return .perform(giving(incentive, record, by: member, to: subject, at: call.now), event)
+            return .perform(giving(incentive, record, by: member, to: subject, at: caller.now), event)
         }
     }
 

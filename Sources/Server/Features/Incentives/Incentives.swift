@@ -80,9 +80,9 @@ final class Incentives {
                 return Self.full(member, denial)
             }
             let rule = IncentiveRuleResponse(
-                id: services.random.identifier(at: call.now), familyID: body.familyID, version: 1,
+                id: services.random.identifier(at: caller.now), familyID: body.familyID, version: 1,
                 condition: body.condition, action: body.action, approvalMode: body.approvalMode, status: .active)
-            return .perform(try await setting(rule, .incentiveRuleCreated, member, at: call.now, queries), rule)
+            return .perform(try await setting(rule, .incentiveRuleCreated, member, at: caller.now, queries), rule)
         }
     }
 
@@ -108,7 +108,7 @@ final class Incentives {
                 return Self.full(member, denial)
             }
             changed.version += 1
-            return .perform(try await setting(changed, .incentiveRuleChanged, member, at: call.now, queries), changed)
+            return .perform(try await setting(changed, .incentiveRuleChanged, member, at: caller.now, queries), changed)
         }
     }
 

@@ -23,7 +23,7 @@ extension Ingestion {
             var examined = try await examine(order, member, caller, queries)
             if let refusal = examined.refusal { throw refusal }
             // Drafts of an import are read by their ids.
-            let ids = examined.steps.map { _ in services.random.identifier(at: call.now) as DraftID }.sorted()
+            let ids = examined.steps.map { _ in services.random.identifier(at: caller.now) as DraftID }.sorted()
             for (number, (index, step)) in examined.steps.enumerated() {
                 // Read again after each act, which the next one depends on.
                 if number > 0 { member = try await services.access.member(caller, of: order.familyID, queries) }

@@ -42,7 +42,7 @@ final class Ingestion {
         let known = try await results(items.map(\.clientID), of: caller.userID, in: family, services.database)
         var results: [InputResult] = []
         for item in items {
-            let input = Provenance(item, of: family, event: services.random.identifier(at: call.now))
+            let input = Provenance(item, of: family, event: services.random.identifier(at: caller.now))
             if let earlier = known[item.clientID] {
                 results.append(earlier.answer(to: input))
             } else {
@@ -99,7 +99,7 @@ final class Ingestion {
         if case .nag(let order) = item.act { return try await nags.create(order, in: family, by: caller, as: input) }
         guard let nag = item.nagID else { throw APIError.inputNeedsNag }
         func call<Body>(_ body: Body) -> Call<NagPath, Body> {
-            Call(NagPath(nagID: nag), body, caller.context)
+            Call(NagPath(nagID: nag), body)
         }
         switch item.act {
         case .status(let status, let note):

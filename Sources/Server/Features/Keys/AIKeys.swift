@@ -42,7 +42,7 @@ final class AIKeys {
             let key = AIKeyResponse(
                 provider: provider, hint: "…" + body.key.wireText.suffix(4), model: body.model,
                 endpoint: endpoint.text, schemaStyle: body.schemaStyle ?? .jsonSchema,
-                tokensField: body.tokensField ?? provider.usualTokensField, createdAt: call.now, lastUsedAt: nil)
+                tokensField: body.tokensField ?? provider.usualTokensField, createdAt: caller.now, lastUsedAt: nil)
             let stored = StoredAIKey(
                 body.key, key, of: caller.userID, by: master, nonce: services.random.bytes(24))
             return try await services.ledger.write(caller, in: chain) { queries in
@@ -54,7 +54,7 @@ final class AIKeys {
                     kind: .aiKeySet, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     details: ["provider": provider.rawValue], stampedRows: 0,
                     statements: [
-                        AIKeyStatements.store(stored), success, try await count.increment(at: call.now, queries),
+                        AIKeyStatements.store(stored), success, try await count.increment(at: caller.now, queries),
                     ])
                 return .perform(act, key)
             }
@@ -98,7 +98,7 @@ final class AIKeys {
         let availability = try await calls.run(caller.userID) {
             await services.models.provider(key).availability()
         }
-        _ = try await services.database.query(AIKeyStatements.use(stored, at: call.now))
+        _ = try await services.database.query(AIKeyStatements.use(stored, at: caller.now))
         return AIKeyCheck(availability)
     }
 

@@ -11,17 +11,17 @@ extension Nags {
             guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
             var nag = view.nag
             nag.status = .withdrawn
-            let id: EventID = services.random.identifier(at: call.now)
+            let id: EventID = services.random.identifier(at: caller.now)
             return .perform(
                 view.act(
                     .nagWithdrawn,
                     statements: [
-                        NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now, id: id),
+                        NagStatements.withdraw(nag.id, at: caller.now), event(.withdrawn, view, at: caller.now, id: id),
                     ]
                         + notification(
-                            of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfTold: true, at: call.now)
+                            of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfTold: true, at: caller.now)
                         + (nag.creatorID == nag.recipientID
-                            ? [] : notification(of: id, on: nag, to: nag.creatorID, by: view.userID, at: call.now))),
+                            ? [] : notification(of: id, on: nag, to: nag.creatorID, by: view.userID, at: caller.now))),
                 nag)
         }
     }
@@ -38,21 +38,21 @@ extension Nags {
     private func setDismissed(
         _ isDismissed: Bool, _ caller: Caller, _ call: Call<NagPath, NoBody>
     ) async throws -> NagResponse {
-        let input = provenance(at: call.now)
+        let input = provenance(at: caller.now)
         return try await decide(caller, on: call.parameters.nagID, .dismiss) { view, queries in
             if (view.nag.recipientDismissedAt != nil) == isDismissed { return .answer(view.nag) }
-            if let denial = try await denialOfChange(by: view, at: call.now, queries) {
-                return view.refuse(.dismiss, limit: denial, at: call.now)
+            if let denial = try await denialOfChange(by: view, at: caller.now, queries) {
+                return view.refuse(.dismiss, limit: denial, at: caller.now)
             }
             var nag = view.nag
-            nag.recipientDismissedAt = isDismissed ? call.now : nil
+            nag.recipientDismissedAt = isDismissed ? caller.now : nil
             return .perform(
                 view.act(
                     isDismissed ? .nagDismissed : .nagUndismissed, details: input.auditDetails,
                     statements: [
                         NagStatements.dismiss(nag.id, at: nag.recipientDismissedAt),
-                        event(isDismissed ? .dismissed : .undismissed, view, at: call.now, from: input),
-                        input.root(isDismissed ? .dismiss : .undismiss, by: view.userID, on: nag.id, at: call.now),
+                        event(isDismissed ? .dismissed : .undismissed, view, at: caller.now, from: input),
+                        input.root(isDismissed ? .dismiss : .undismiss, by: view.userID, on: nag.id, at: caller.now),
                     ]),
                 nag)
         }

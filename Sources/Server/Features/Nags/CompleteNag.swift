@@ -22,14 +22,14 @@ extension Nags {
                 throw APIError(.conflict, .nagNotOpen)
             case .open: break
             }
-            if let opensAt = view.nag.opensAt, call.now < opensAt { throw notYet(opensAt, in: view.timeZone) }
-            return try await complete(view, note: note, at: call.now, as: input, queries)
+            if let opensAt = view.nag.opensAt, caller.now < opensAt { throw notYet(opensAt, in: view.timeZone) }
+            return try await complete(view, note: note, at: caller.now, as: input, queries)
         }
     }
 
     /// The same for a request; the other comes from an outbox too.
     package func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
-        try await updateStatus(caller, call, as: provenance(of: call.body.capture, at: call.now))
+        try await updateStatus(caller, call, as: provenance(of: call.body.capture, at: caller.now))
     }
 
     private func complete(

@@ -95,7 +95,7 @@ extension Nags {
         try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
             let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.familyID)).first
             guard let row, let state = try EscalationState(row, services) else { throw APIError.noSuchNag }
-            return .answer(state.response(at: call.now))
+            return .answer(state.response(at: caller.now))
         }
     }
 
@@ -107,7 +107,7 @@ extension Nags {
             return .answer(NoAnswer())
         }
         if let family {
-            while case .stepped = try await escalate(call.parameters.nagID, in: family, at: call.now) {}
+            while case .stepped = try await escalate(call.parameters.nagID, in: family, at: caller.now) {}
         }
         return try await escalation(caller, call)
     }

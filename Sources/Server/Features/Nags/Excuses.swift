@@ -34,15 +34,15 @@ extension Nags {
             guard view.nag.status == .open || view.nag.status == .missed else {
                 throw APIError(.conflict, .nagNotOpen)
             }
-            let today = countedDay(of: view.record, at: call.now)
+            let today = countedDay(of: view.record, at: caller.now)
             let count = try await queries.query(
                 NagStatements.countExcuses(by: caller.userID, in: view.familyID, day: today)
             ).one()
             if let denial = NagLimit.denialOfExcuse(submittedToday: try count["count"]) {
-                return view.refuse(.submitExcuse, limit: denial, at: call.now)
+                return view.refuse(.submitExcuse, limit: denial, at: caller.now)
             }
             let excuse = Excuse(
-                id: services.random.identifier(at: call.now), text: call.body.text, category: category,
+                id: services.random.identifier(at: caller.now), text: call.body.text, category: category,
                 nag: view.nag.id,
                 services.heuristics)
             let length = call.body.text.unicodeScalars.count
@@ -52,20 +52,20 @@ extension Nags {
                 view.act(
                     .excuseSubmitted, details: details,
                     statements: [
-                        NagStatements.insert(excuse, by: caller.userID, source: input.source, at: call.now),
+                        NagStatements.insert(excuse, by: caller.userID, source: input.source, at: caller.now),
                         event(
-                            .excuseSubmitted, view, at: call.now, ["category": excuse.category.rawValue], from: input),
-                        input.root(.excuse, by: caller.userID, on: view.nag.id, at: call.now),
+                            .excuseSubmitted, view, at: caller.now, ["category": excuse.category.rawValue], from: input),
+                        input.root(.excuse, by: caller.userID, on: view.nag.id, at: caller.now),
                         IngestionStatements.insert(
-                            excuse.classification(from: input), of: input.event, at: call.now),
+                            excuse.classification(from: input), of: input.event, at: caller.now),
                     ]),
-                ExcuseResponse(id: excuse.id, nagID: view.nag.id, summary: excuse.summary, at: call.now))
+                ExcuseResponse(id: excuse.id, nagID: view.nag.id, summary: excuse.summary, at: caller.now))
         }
     }
 
     /// The same for a request; the other comes from an outbox too.
     package func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
-        try await submitExcuse(caller, call, as: provenance(of: call.body.capture, at: call.now))
+        try await submitExcuse(caller, call, as: provenance(of: call.body.capture, at: caller.now))
     }
 
     /// The excuses of a nag, newest first: for its creator, the guardians, and the recipient who wrote them.

@@ -8,7 +8,7 @@ extension Nags {
     /// Edits a nag, for its creator and guardians, as long as they may nag the recipient. The recipient snoozes with
     /// `due_at` alone, or promises a time with `committed_at` alone.
     package func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
-        let input = provenance(of: call.body.capture, at: call.now)
+        let input = provenance(of: call.body.capture, at: caller.now)
         return try await decide(caller, on: call.parameters.nagID) { view, queries in
             if Self.denial(of: call.body, view.part) == nil,
                 let denial = input.denial(about: view.nag.recipientID, by: view.userID)
@@ -16,7 +16,7 @@ extension Nags {
                 return view.refuse(.edit, denial, .policyForbidden)
             }
             return try await change(
-                view, by: call.body, as: input, at: call.now,
+                view, by: call.body, as: input, at: caller.now,
                 drafting: DueChangeDrafting(services: services, caller: caller), queries)
         }
     }

@@ -33,7 +33,7 @@ final class Readiness {
     }
 
     /// - Throws: 503 with the reason.
-    func check(_ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
+    func check(_ context: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
         guard !telemetry.isDraining else { throw APIError.serverIsStopping }
         guard let (theirs, findings) = await databaseTime() else { throw APIError.databaseIsSilent }
         let skew = theirs - services.clock.now()

@@ -94,24 +94,25 @@ final class Policies {
             let isProposed = policy.proposal?.terms == terms
             let approved = (isProposed ? policy.proposal?.approvers ?? [] : []).union([member.userID])
             if approved.isSuperset(of: policy.approvers(of: terms)) {
-                let approval = isProposed ? approval(of: policy, by: member, nil, at: call.now) : nil
+                let approval = isProposed ? approval(of: policy, by: member, nil, at: caller.now) : nil
                 let (act, changed) = inForce(terms, policy, member, pseudonyms, approval)
-                return .perform(try await counted(act, member, at: call.now, queries), changed.response)
+                return .perform(try await counted(act, member, at: caller.now, queries), changed.response)
             }
             if isProposed, policy.proposal?.approvers.contains(member.userID) ?? false {
                 return .answer(policy.response)
             }
             let ids: (PolicyProposalID, PolicyApprovalID) = (
-                services.random.identifier(at: call.now), services.random.identifier(at: call.now)
+                services.random.identifier(at: caller.now), services.random.identifier(at: caller.now)
             )
             let (act, proposed) =
                 isProposed
-                ? approving(policy, member, approval(of: policy, by: member, nil, at: call.now))
+                ? approving(policy, member, approval(of: policy, by: member, nil, at: caller.now))
                 : proposing(
-                    terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: call.now), at: call.now)
-            return .perform(try await counted(act, member, at: call.now, queries), proposed.response)
+                    terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: caller.now), at: caller.now
+                )
+            return .perform(try await counted(act, member, at: caller.now, queries), proposed.response)
         }
-        if let mailer = services.mailer, let proposal = answer.proposal, proposal.proposedAt == call.now {
+        if let mailer = services.mailer, let proposal = answer.proposal, proposal.proposedAt == caller.now {
             let notified = PolicyStatements.addressesOfNotified(of: proposal.id, in: answer.familyID)
             for row in try await services.database.query(notified).map({ $0 }) {
                 mailer.send(.coOwnerProposed, to: try row["email"])
@@ -130,17 +131,17 @@ final class Policies {
             try policy.requireMatch(caller)
             let earlier = try await queries.query(PolicyStatements.approval(of: policy, by: member.userID))
             if let row = earlier.first { return .answer(try ApprovalResponse(row)) }
-            let approval = approval(of: policy, by: member, call.body?.comment, at: call.now)
+            let approval = approval(of: policy, by: member, call.body?.comment, at: caller.now)
             guard let proposal = policy.proposal,
                 proposal.approvers.union([member.userID]).isSuperset(of: policy.approvers(of: proposal.terms))
             else {
                 let act = approving(policy, member, approval).act
-                return .perform(try await counted(act, member, at: call.now, queries), approval)
+                return .perform(try await counted(act, member, at: caller.now, queries), approval)
             }
-            try policy.requireCoOwnersWait(at: call.now)
+            try policy.requireCoOwnersWait(at: caller.now)
             let pseudonyms = try await pseudonyms(of: proposal.terms, policy, queries)
             let act = inForce(proposal.terms, policy, member, pseudonyms, approval).act
-            return .perform(try await counted(act, member, at: call.now, queries), approval)
+            return .perform(try await counted(act, member, at: caller.now, queries), approval)
         }
     }
 

@@ -27,8 +27,8 @@ package final class Reports {
     package func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
         let member = try await guardian(caller, of: call.parameters.familyID)
         let zone = services.zones.zone(member.timeZone)
-        let weeks = zone.weekStarts(upTo: call.now, count: Self.trendWeeks)
-        let week = zone.week(containing: call.now)
+        let weeks = zone.weekStarts(upTo: caller.now, count: Self.trendWeeks)
+        let week = zone.week(containing: caller.now)
         // Bounds are inclusive and times whole microseconds.
         let end = week.upperBound - Timestamp.Span(microseconds: 1)
         let rows = try await services.database.query(

@@ -13,7 +13,7 @@ extension AbuseReports {
             caller, account, API.listAbuseReportReviews.operation,
             ["status": call.parameters.status?.rawValue ?? "all"])
         let rows = try await services.database.query(AbuseReportStatements.page(call.parameters))
-        return try Page(rows, answering: call.parameters.page) { try AbuseReportReview($0, at: call.now) }
+        return try Page(rows, answering: call.parameters.page) { try AbuseReportReview($0, at: caller.now) }
     }
 
     /// One report as administrators review it. Each look is an entry of the audit log, about the report's target.
@@ -21,7 +21,7 @@ extension AbuseReports {
         let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
         return try await services.ledger.write(caller, in: .outside) { queries in
             let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))
-            guard let row = rows.first, let review = try AbuseReportReview(row, at: call.now) else {
+            guard let row = rows.first, let review = try AbuseReportReview(row, at: caller.now) else {
                 throw APIError.noSuchAbuseReport
             }
             let act = Act(
@@ -44,7 +44,7 @@ extension AbuseReports {
             let account = try await services.access.account(caller, queries)
             guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
             let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))
-            guard let row = rows.first, let known = try AbuseReportReview(row, at: call.now) else {
+            guard let row = rows.first, let known = try AbuseReportReview(row, at: caller.now) else {
                 throw APIError.noSuchAbuseReport
             }
             let severity = body.severity ?? known.severity
@@ -58,8 +58,8 @@ extension AbuseReports {
                 report: AbuseReportResponse(
                     id: known.report.id, reporterID: known.report.reporterID, targetID: known.report.targetID,
                     reason: known.report.reason, status: body.status),
-                familyID: known.familyID, severity: severity, createdAt: known.createdAt, updatedAt: call.now,
-                at: call.now)
+                familyID: known.familyID, severity: severity, createdAt: known.createdAt, updatedAt: caller.now,
+                at: caller.now)
             var act = Act(
                 kind: .abuseReportReviewed, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try row["target_pseudonym"], resource: known.report.id.retyped(),

@@ -33,14 +33,14 @@ final class AbuseReports {
             guard let target = rows.first else { throw APIError.noSuchUser }
             try await requireQuota(caller, queries)
             let report = AbuseReportResponse(
-                id: services.random.identifier(at: call.now), reporterID: caller.userID, targetID: body.targetID,
+                id: services.random.identifier(at: caller.now), reporterID: caller.userID, targetID: body.targetID,
                 reason: body.reason, status: .open)
             let family = try target["is_in_family"] ? account.family : nil
             let act = Act(
                 kind: .abuseReportCreated, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try target["pseudonym"], resource: report.id.retyped(),
                 details: ["reason_length": "\(body.reason.unicodeScalars.count)"], stampedRows: 0,
-                statements: [AbuseReportStatements.insert(report, in: family, at: call.now)])
+                statements: [AbuseReportStatements.insert(report, in: family, at: caller.now)])
             return .perform(act, report)
         }
     }

@@ -40,14 +40,14 @@ package final class Safety {
             var block =
                 known
                 ?? BlockResponse(
-                    id: services.random.identifier(at: call.now), actorID: caller.userID, targetID: target,
+                    id: services.random.identifier(at: caller.now), actorID: caller.userID, targetID: target,
                     state: .active)
             block.state = .active
             let act = try await blocker.act(
                 .blockCreated, block, subject: try row["target_pseudonym"],
                 known == nil
-                    ? BlockStatements.insert(block, at: call.now) : BlockStatements.update(block, at: call.now),
-                at: call.now, queries)
+                    ? BlockStatements.insert(block, at: caller.now) : BlockStatements.update(block, at: caller.now),
+                at: caller.now, queries)
             return .perform(act, block)
         }
     }
@@ -63,7 +63,7 @@ package final class Safety {
             block.state = call.body.state
             let act = try await blocker.act(
                 block.state == .active ? .blockCreated : .blockLifted, block,
-                subject: try row["target_pseudonym"], BlockStatements.update(block, at: call.now), at: call.now,
+                subject: try row["target_pseudonym"], BlockStatements.update(block, at: caller.now), at: caller.now,
                 queries)
             return .perform(act, block)
         }

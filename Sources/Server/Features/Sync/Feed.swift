@@ -25,7 +25,7 @@ final class Feed {
         let request = FeedRequest(call.parameters)
         var memory: MemoryReservation?
         let page = try await page(
-            caller, family, request, withFacts: call.parameters.facts, call.now, reserving: &memory)
+            caller, family, request, withFacts: call.parameters.facts, caller.now, reserving: &memory)
         // A legacy client sends it back. Development tokens have no session that could store it.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
             _ = try await services.database.query(SyncStatements.grant(page.grant, to: session, in: family))
