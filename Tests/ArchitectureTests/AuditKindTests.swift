@@ -17,7 +17,7 @@ struct AuditKindTests {
 
     /// Acts take an `AuditKind`; this finds texts such as `nag.created` in statements or elsewhere, without columns such
     /// as `u.id`.
-    @Test("the server writes no kind as text")
+    @Test("the server's sources write no kind of audit entry as text")
     func named() {
         for file in Self.code {
             for match in file.text.matches(of: /"([a-z_]+(?:\.[a-z_]+)+)"/) {
@@ -29,7 +29,7 @@ struct AuditKindTests {
         }
     }
 
-    @Test("there is no kind that nobody writes", arguments: AuditKind.allCases)
+    @Test("every kind of audit entry is used in the server's sources", arguments: AuditKind.allCases)
     func used(kind: AuditKind) {
         let name = ".\(kind)"
         let isUsed = Self.code.contains { file in
@@ -41,7 +41,7 @@ struct AuditKindTests {
         #expect(isUsed, "the server does not write “\(kind.rawValue)”")
     }
 
-    @Test("a refusal changes nothing of the state")
+    @Test("an audit entry of a refusal has no effect on the state")
     func denials() {
         for kind in AuditKind.allCases where kind.isDenial { #expect(kind.effect == .none) }
     }

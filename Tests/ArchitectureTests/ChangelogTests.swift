@@ -9,7 +9,7 @@ struct ChangelogTests {
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }()
 
-    @Test("the program's version has a section with its date, below what is unreleased")
+    @Test("the changelog has a dated section of the program's version, below the unreleased changes")
     func current() throws {
         let source = try #require(SourceFile.all.first { $0.path == "Contract/Core/NagzVersion.swift" })
         let declaration = /static let current = "([0-9]+\.[0-9]+\.[0-9]+)"/
@@ -21,7 +21,7 @@ struct ChangelogTests {
                 of: Regex("## \\[\(version)\\] - 20[0-9]{2}-[01][0-9]-[0-3][0-9]")) != nil)
     }
 
-    @Test("no version is written elsewhere in the sources")
+    @Test("no source file but NagzVersion.swift has a version")
     func once() {
         for file in SourceFile.all where file.path != "Contract/Core/NagzVersion.swift" {
             for line in file.code where line.contains("ersion") {

@@ -1,13 +1,13 @@
 import Testing
 
-@Suite("Drafts have no way around")
+@Suite("Ways past drafts")
 struct DraftTests {
     /// What creates and changes nags, and writes notifications: by its name in the code.
     private static let effects = [
         "creation(of:", "Nags(services", "nags.", "DeliveryStatements.insert", "NagStatements.insert",
     ]
 
-    @Test("what answers questions to the AI has no nag or notification made")
+    @Test("code that answers questions to the AI calls nothing that makes a nag or a notification")
     func mediator() {
         for folder in ["AI", "Executions", "Constraints", "Keys"] {
             for file in SourceFile.all where file.path.hasPrefix("Server/Features/\(folder)/") {

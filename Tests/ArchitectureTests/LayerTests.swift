@@ -51,13 +51,13 @@ struct LayerTests {
     /// Foundation is large and slow to start: only what runs once, or is at the outside, uses it.
     private static let mayUseFoundation: Set<String> = ["TimeZones", "Server", "Seeds", "LocalAI", "Device", "nagz"]
 
-    @Test("every target is known here")
+    @Test("every target of the sources has an entry in the table of allowed imports")
     func known() {
         #expect(SourceFile.all.count > 100 && SourceFile.tests.count > 100, "the files were found")
         #expect(Set(SourceFile.all.map(\.target)).subtracting(Self.allowed.keys).isEmpty)
     }
 
-    @Test("imports go one way", arguments: SourceFile.all)
+    @Test("a target imports only the targets below it", arguments: SourceFile.all)
     func imports(file: SourceFile) {
         var allowed = Self.toolchain.union(Self.allowed[file.target] ?? [])
         if Self.mayUseFoundation.contains(file.target) { allowed.insert("Foundation") }
@@ -97,7 +97,7 @@ struct LayerTests {
         #expect(file.lines.count <= 400, "\(file.path) has \(file.lines.count) lines")
     }
 
-    @Test("no name of a file says nothing", arguments: SourceFile.all)
+    @Test("no file name contains Manager, Helper, Utils, Impl, Misc or Common", arguments: SourceFile.all)
     func names(file: SourceFile) {
         let name = file.path.split(separator: "/").last ?? ""
         for word in ["Manager", "Helper", "Utils", "Impl", "Misc", "Common"] {

@@ -2,7 +2,9 @@ import Testing
 
 @Suite("Nags and their events")
 struct NagEventTests {
-    @Test("no statement of the server inserts one without the source of its words", arguments: ["nags", "nag_events"])
+    @Test(
+        "no statement of the server inserts a nag event without the source of its words",
+        arguments: ["nags", "nag_events"])
     func source(table: String) {
         let files = SourceFile.all.filter { $0.path.hasPrefix("Server/") }
         var count = 0
@@ -17,7 +19,7 @@ struct NagEventTests {
         #expect(count == 2)
     }
 
-    @Test("they are inserted by one feature alone")
+    @Test("nag events are inserted by one feature alone")
     func owner() {
         let files = SourceFile.all.filter { file in
             file.path.hasPrefix("Server/")

@@ -15,7 +15,7 @@ struct RefusalTests {
         return (coded + (file.target == "Server" ? uncoded : [])).map(String.init)
     }
 
-    @Test("messages are written in the catalogue alone")
+    @Test("messages of refusals are written in the catalogue alone")
     func inOnePlace() {
         #expect(Self.catalogue.flatMap(Self.messages).count > 150)
         for file in SourceFile.all
@@ -26,7 +26,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("the server uses every message of the catalogue")
+    @Test("the server uses every message of the catalogue of refusals")
     func used() {
         var counts: [Substring: Int] = [:]
         for file in SourceFile.all where file.target == "Server" {

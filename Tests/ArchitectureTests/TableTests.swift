@@ -115,7 +115,7 @@ struct TableTests {
         "report_snapshots"
     ]
 
-    @Test("every table has its owner here")
+    @Test("every table of the migrations has an owner in the list of owners")
     func complete() {
         #expect(Set(SourceFile.tables) == Set(Self.tables.keys))
     }
@@ -141,7 +141,9 @@ struct TableTests {
         }
     }()
 
-    @Test("a table is written by its owner, and read by those listed", arguments: Array(tables.keys).sorted())
+    @Test(
+        "a table is written by its owners, and read by them and the listed readers alone",
+        arguments: Array(tables.keys).sorted())
     func named(table: String) throws {
         let ownership = try #require(Self.tables[table])
         let uses = Self.uses.filter { $0.table == table }

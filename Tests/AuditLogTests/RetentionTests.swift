@@ -76,12 +76,12 @@ struct RetentionTests {
         return family
     }
 
-    @Test("every table is named once")
+    @Test("no two retention rules have the same name")
     func names() {
         #expect(Set(Retention.rules.map(\.name)).count == Retention.rules.count)
     }
 
-    @Test("nothing is due a day before its time; what is due is counted, ended in batches, and only once")
+    @Test("nothing is due a day before its time; what is due is counted and deleted in batches, once")
     func rounds() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             _ = try await live(server)
@@ -127,7 +127,9 @@ struct RetentionTests {
         }
     }
 
-    @Test("each batch goes by an index in the order of age, over empty tables and full ones", arguments: [0, 20_000])
+    @Test(
+        "each batch of retention uses an index in the order of age, over empty tables and full ones",
+        arguments: [0, 20_000])
     func plans(rows: Int) async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
@@ -158,7 +160,7 @@ struct RetentionTests {
         }
     }
 
-    @Test("sums stay true, and the audit log explains them; points deleted before their time are named")
+    @Test("after retention sums stay true and the audit log explains them; points deleted early are named")
     func sums() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await live(server)
@@ -205,7 +207,7 @@ struct RetentionTests {
         }
     }
 
-    @Test("two instances at once end each row once")
+    @Test("two instances that run retention at once delete each row once")
     func atOnce() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             _ = try await live(server)
@@ -218,7 +220,7 @@ struct RetentionTests {
         }
     }
 
-    @Test("the dry run counts and deletes nothing; without it what is due is gone; figures tell it")
+    @Test("the dry run of retention counts and deletes nothing; without it due rows are gone and metrics count them")
     func command() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             _ = try await live(server)

@@ -15,7 +15,7 @@ struct EntryLineTests {
             + #""commit":"\#(hash)","prev":"\#(hash)","hash":"\#(hash)","position":\#(position),"payload":\#(payload)}}"#
     }
 
-    @Test("are read as they are")
+    @Test("the fast reader reads an entry line with its exact values")
     func read() throws {
         guard case .entry(let entry, let payload, let position)? = EntryLine.record(Array(Self.line().utf8)[...]) else {
             Issue.record("not read")
@@ -29,7 +29,7 @@ struct EntryLineTests {
     }
 
     @Test(
-        "anything else is left to a JSON reader",
+        "the fast reader leaves any other line to a JSON reader",
         arguments: [
             "", "{", line() + " ", line(n: "07"), line(n: "-1"), line(n: "1e1"), line(n: "9999999999999999999"),
             line(kind: #"a\u0020b"#), line(kind: "é"), line(subject: "5"), line(subject: #""\#(id.uppercased())""#),
@@ -41,7 +41,7 @@ struct EntryLineTests {
         if case .some = record { Issue.record("read") }
     }
 
-    @Test("no byte of a line can be cut off or doubled")
+    @Test("the fast reader refuses a line that is cut off, at any byte")
     func everyByte() {
         let line = Array(Self.line().utf8)
         for index in line.indices {
@@ -64,7 +64,7 @@ struct EntryLineTests {
         }
     }
 
-    @Test("every byte that is no digit is seen, wherever it stands among digits")
+    @Test("the check of digits sees every byte that is no digit, wherever it stands")
     func digits() throws {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: 0x9a &+ $0 &* 0x3d) }
         let digits = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -54,7 +54,7 @@ struct FamilyReplayTests {
             id: PolicyID(high: 4, low: 1), owners: [parent], isInForce: true, values: PolicyRow.standard, proposal: nil)
     )
 
-    @Test("rows as the entries say are explained")
+    @Test("rows that match the entries are explained")
     func explained() {
         let report = Self.report(
             Self.replay(Self.founded),
@@ -63,7 +63,7 @@ struct FamilyReplayTests {
         #expect(report.findings == [] && report.verdict == "explained" && report.rows == 4)
     }
 
-    @Test("a role, a missing row, a swapped stand-in and a row too many are named")
+    @Test("a changed role, a missing row, a swapped pseudonym and a surplus row are named")
     func named() {
         let replay = Self.replay(Self.founded)
         let raised = Self.report(
@@ -86,7 +86,7 @@ struct FamilyReplayTests {
         #expect(added.findings.map(\.problem) == [.noEntry])
     }
 
-    @Test("what was erased or taken by retention is a gap and no finding")
+    @Test("what was erased or pruned by retention is a gap and no finding")
     func gaps() {
         let erased = Self.replay([
             Self.founded[0], ("member.created", Self.child, nil, nil), ("member.removed", Self.child, nil, nil),
@@ -104,7 +104,7 @@ struct FamilyReplayTests {
         #expect(pruned.findings == [] && pruned.gaps == [.pruned: 2])
     }
 
-    @Test("a kind that this version does not know leaves it open, and names the kind")
+    @Test("a kind that this version does not know makes the verdict incomplete, and is named")
     func unknown() {
         let report = Self.report(
             Self.replay(Self.founded + [("family.merged", nil, nil, [:])]),

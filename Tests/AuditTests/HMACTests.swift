@@ -5,7 +5,7 @@ import Testing
 struct HMACTests {
     /// Of RFC 4231, cases 1, 2 and 6, and of nothing at all.
     @Test(
-        "has the codes of the published examples",
+        "HMAC-SHA-256 gives the codes of the published examples",
         arguments: [
             (
                 [UInt8](repeating: 0x0b, count: 20), "Hi There",

@@ -9,7 +9,7 @@ struct IncentiveNoteTests {
         terms: IncentiveTerms(
             trigger: .streakReached, count: 100, reward: .bonusPoints, amount: 1_000, approvalMode: .guardianConfirmed))
 
-    @Test("a note is read as it was written")
+    @Test("an incentive note reads back as it was written")
     func read() {
         #expect(IncentiveNote(Self.note.text) == Self.note)
         #expect(
@@ -19,7 +19,8 @@ struct IncentiveNoteTests {
     }
 
     @Test(
-        "another text is none", arguments: ["", " ", "1 2 3 4 5 6 7 8", "\(note.text) more", "\(note.text.dropLast())"])
+        "a text that is no incentive note is refused",
+        arguments: ["", " ", "1 2 3 4 5 6 7 8", "\(note.text) more", "\(note.text.dropLast())"])
     func refused(text: String) {
         #expect(IncentiveNote(text) == nil)
     }

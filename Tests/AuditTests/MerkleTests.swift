@@ -21,7 +21,7 @@ struct MerkleTests {
         "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
     ]
 
-    @Test("has the known roots", arguments: 0...8)
+    @Test("the Merkle tree has the known roots", arguments: 0...8)
     func knownRoots(size: Int) {
         let hashes = Self.contents.prefix(size).map(MerkleHash.leaf)
         #expect(hexadecimal(MerkleHash.root(hashes)) == Self.roots[size])
@@ -48,7 +48,8 @@ struct MerkleTests {
     }
 
     @Test(
-        "grows leaf by leaf as its definition says", arguments: [0, 1, 2, 3, 7, 8, 100, 255, 256, 257, 511, 513, 1_000])
+        "the Merkle tree grows leaf by leaf as its definition says",
+        arguments: [0, 1, 2, 3, 7, 8, 100, 255, 256, 257, 511, 513, 1_000])
     func growth(size: Int) throws {
         let leaves = Self.leaves(size)
         let (growth, store) = try #require(Self.grown(leaves))
@@ -65,7 +66,7 @@ struct MerkleTests {
         #expect(restarted.root == other.root)
     }
 
-    @Test("a missing hash is noticed, not guessed")
+    @Test("a missing hash makes growth and root fail instead of guessing")
     func missing() throws {
         var (_, store) = try #require(Self.grown(Self.leaves(600)))
         store[0, 599] = nil
@@ -74,7 +75,7 @@ struct MerkleTests {
         #expect(store.root(of: 0..<512) != nil)
     }
 
-    @Test("every leaf of every small tree is proven, and nothing else is", arguments: 1...40)
+    @Test("every leaf of every small tree is proven, and no other hash is", arguments: 1...40)
     func inclusion(size: Int64) throws {
         let leaves = Self.leaves(Int(size))
         let (growth, store) = try #require(Self.grown(leaves))
@@ -95,7 +96,7 @@ struct MerkleTests {
         }
     }
 
-    @Test("every pair of small trees is consistent, and a changed one is not", arguments: 1...40)
+    @Test("every pair of small trees is consistent, and a changed pair is not", arguments: 1...40)
     func consistency(new: Int64) throws {
         let leaves = Self.leaves(Int(new))
         let (growth, store) = try #require(Self.grown(leaves))

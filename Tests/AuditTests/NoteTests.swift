@@ -8,7 +8,7 @@ struct NoteTests {
         try #require(SigningKey(name: name, seed: [UInt8](repeating: byte, count: 32)))
     }
 
-    @Test("a note of another implementation holds")
+    @Test("a note that another implementation signed verifies")
     func knownNote() throws {
         let key = try #require(VerifierKey("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"))
         let text = """
@@ -26,7 +26,7 @@ struct NoteTests {
         #expect(!changed.isSigned(by: key))
     }
 
-    @Test("signing gives the other implementation's bytes")
+    @Test("signing a note gives the bytes of the other implementation")
     func knownSignature() throws {
         let seed = try #require(Base64.decode("AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz")).dropFirst()
         let key = try #require(SigningKey(name: "PeterNeumann", seed: Array(seed)))
@@ -39,7 +39,7 @@ struct NoteTests {
     }
 
     @Test(
-        "what is no note is refused",
+        "a text that is no signed note is refused",
         arguments: [
             "", "x", "x\n", "x\n\n", "x\n\n— a b\n", "x\n\n— a AAAA\n", "x\n\n- a AAAAAAA=\n", "x\n\n— a+b AAAAAAA=\n",
             "\u{1}\n\n— a AAAAAAA=\n",
@@ -48,7 +48,7 @@ struct NoteTests {
         #expect(SignedNote(text) == nil)
     }
 
-    @Test("a key whose hash is not its own is refused")
+    @Test("a verifier key whose hash is not its own is refused")
     func wrongKey() throws {
         let text = try Self.key(1).verifier.text
         #expect(VerifierKey(text) != nil)
@@ -58,7 +58,7 @@ struct NoteTests {
         #expect(SigningKey(name: "a", seed: [1]) == nil)
     }
 
-    @Test("checkpoints read back, and nothing that only looks like one")
+    @Test("checkpoints read back, and nothing that only looks like one does")
     func checkpoints() throws {
         let checkpoint = Checkpoint(
             origin: "nagz.example/log", size: 12, root: MerkleHash.empty, time: Timestamp(seconds: 1_773_154_800))
@@ -72,7 +72,7 @@ struct NoteTests {
         #expect(Checkpoint(text: checkpoint.text.replacing("time", with: "tide")) == nil)
     }
 
-    @Test("a key trusts those it has handed over to, and no other")
+    @Test("trusted keys include those that they handed over to, and no other")
     func handover() throws {
         let (first, second, third, thief) = (try Self.key(1), try Self.key(2), try Self.key(3), try Self.key(9))
         let notes = [

@@ -9,10 +9,10 @@ struct SealingTests {
     private static let nonce = [UInt8](repeating: 9, count: 24)
     private static func bytes(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
 
-    @Test("are made by a library that was initialized before its first use")
+    @Test("the sealing library is initialized before its first use")
     func initialized() { #expect(sodium_init() == 1) }
 
-    @Test("open for the person and the entry they were sealed for, and for nothing else")
+    @Test("a sealed body opens with its person's key and its entry's commitment, and with no other")
     func bound() {
         let key = SubjectKey(id: Self.person, secret: Self.bytes(1))
         let box = key.seal([1, 2, 3], commitment: Self.bytes(7), nonce: Self.nonce)
@@ -27,7 +27,7 @@ struct SealingTests {
         #expect(key.open([], commitment: Self.bytes(7)) == nil)
     }
 
-    @Test("keys are wrapped for one person by one master key")
+    @Test("a subject key is wrapped for one person by one master key")
     func wrapping() throws {
         let (master, other) = (try #require(MasterKey(Self.bytes(3))), try #require(MasterKey(Self.bytes(4))))
         let key = SubjectKey(id: Self.person, secret: Self.bytes(1))

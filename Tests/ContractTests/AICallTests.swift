@@ -7,7 +7,7 @@ import Testing
 struct AICallTests {
     private let nag = NagID(high: 1, low: 2)
 
-    @Test("every operation has one endpoint, in the order of their names")
+    @Test("every AI operation has one endpoint, in the order of their names")
     func complete() {
         #expect(API.aiCalls.map(\.id) == AIOperationID.allCases)
         #expect(API.call(of: AIOperations.summarizeExcuse) != nil)
@@ -20,7 +20,7 @@ struct AICallTests {
         #expect(API.call(of: AIOperations.askCoach) != nil)
     }
 
-    @Test("an operation of another shape has none")
+    @Test("an operation that takes and answers other types than an AI operation has no endpoint")
     func otherShape() {
         let other = AIOperation<NagQuestion, DigestResponse>(
             .digest, rule: { _, _, _ in Outcome(empty, .digestNothingDue) },
@@ -28,7 +28,7 @@ struct AICallTests {
         #expect(API.call(of: other) == nil)
     }
 
-    @Test("a request carries its question")
+    @Test("an AI request carries its question")
     func questions() {
         let text = ExcuseQuestion(text: "I forgot", nagID: nag)
         #expect(ExcuseSummaryRequest(asking: text).question == text)

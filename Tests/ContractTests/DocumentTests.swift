@@ -16,12 +16,12 @@ let document: OpenAPIDocument = {
 
 @Suite("OpenAPI document")
 struct DocumentTests {
-    @Test("has the version of the API")
+    @Test("the OpenAPI document has the version of the API")
     func version() {
         #expect(document.version == NagzVersion.api)
     }
 
-    @Test("describes every operation and no other")
+    @Test("the OpenAPI document describes every operation and no other")
     func sameOperations() {
         func line(_ method: String, _ path: String, _ id: String) -> String { "\(method) \(path) \(id)" }
         let ours = API.all.map { line($0.method.rawValue, $0.path, $0.id) }
@@ -40,7 +40,7 @@ struct DocumentTests {
         #expect(written.reduce(0, +) == API.all.count)
     }
 
-    @Test("agrees on status, access, tag and possible errors", arguments: API.all)
+    @Test("document and operation agree on status, access, tag and possible errors", arguments: API.all)
     func sameTerms(operation: Contract.Operation) throws {
         let described = try #require(document.operation(operation.method.rawValue, operation.path))
         #expect(described.path == operation.path)
@@ -70,12 +70,12 @@ struct DocumentTests {
         #expect(summary.first?.isUppercase == true && summary.count <= 70 && !summary.hasSuffix("."), "\(summary)")
     }
 
-    @Test("every operation has its sample")
+    @Test("every operation of the document has a sample")
     func coverage() {
         #expect(Set(Sample.all.map(\.operation.id)) == Set(API.all.map(\.id)))
     }
 
-    @Test("parameters are those of the document, and read back", arguments: Sample.all)
+    @Test("a sample's parameters are those of the document, and read back", arguments: Sample.all)
     func parameters(sample: Sample) throws {
         let described = try #require(document.operation(sample.operation.method.rawValue, sample.target))
         #expect(described.id == sample.operation.id)
@@ -88,7 +88,7 @@ struct DocumentTests {
         #expect(try sample.targetAgain() == sample.target)
     }
 
-    @Test("bodies have exactly the described members, and read back", arguments: Sample.all)
+    @Test("request bodies have exactly the described members, and read back", arguments: Sample.all)
     func bodies(sample: Sample) throws {
         let described = try #require(document.operation(sample.operation.method.rawValue, sample.operation.path))
         guard let schema = described.bodySchema else {
@@ -114,7 +114,7 @@ struct DocumentTests {
         #expect(try sample.answerAgain() == sample.answer)
     }
 
-    @Test("examples keep to their schemas", arguments: document.schemaNames)
+    @Test("examples of the document satisfy their schemas", arguments: document.schemaNames)
     func examples(name: String) throws {
         let schema = try #require(document.schema(name))
         for example in schema["examples"]?.arrayValue ?? [] {
@@ -122,7 +122,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("the checker sees what is wrong")
+    @Test("the schema checker finds every fault of a wrong value")
     func checkerCanFail() {
         let member: JSONValue = [
             "user_id": "00000000-0000-0000-0000-000000000001", "role": "child", "family_id": "nonsense",

@@ -7,7 +7,7 @@ import Testing
 /// The words of the document: what people read and search for an operation.
 @Suite("Texts of the OpenAPI document")
 struct DocumentTextTests {
-    @Test("a summary has two words or more, and no other operation has the same one")
+    @Test("a summary has two words or more, and no two operations have the same one")
     func summaries() {
         let summaries = document.operations.map { $0.summary.lowercased() }
         #expect(summaries.count == API.all.count)

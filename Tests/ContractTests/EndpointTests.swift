@@ -7,7 +7,7 @@ import Testing
 struct EndpointTests {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test("a body may be missing only where the operation says so")
+    @Test("a body may be missing only where the operation allows it")
     func optionalBody() throws {
         #expect(try API.logOut.body([UInt8]().span) == nil)
         #expect(try API.logOut.body(bytes(#"{"refresh_token":"r"}"#).span)?.refreshToken == Secret("r"))
@@ -17,7 +17,7 @@ struct EndpointTests {
     }
 
     @Test(
-        "bytes that are no JSON are 400, JSON of the wrong shape is 422",
+        "bytes that are no JSON are 400, and JSON of the wrong shape is 422",
         arguments: [
             ("{", 400, "MALFORMED_REQUEST"), ("{\"name\":\"a\",\"name\":\"b\"}", 400, "MALFORMED_REQUEST"),
             ("{\"name\":\"\\ud800\"}", 400, "MALFORMED_REQUEST"), ("[]", 422, "VALIDATION_ERROR"),
@@ -30,7 +30,7 @@ struct EndpointTests {
     }
 
     @Test(
-        "codes go with their statuses",
+        "every error code has its HTTP status",
         arguments: [
             ("AUTHN_FAILED", 401), ("AUTHZ_DENIED", 403), ("POLICY_FORBIDDEN", 403),
             ("NOT_FOUND", 404), ("METHOD_NOT_ALLOWED", 405), ("CONFLICT", 409),
@@ -44,7 +44,7 @@ struct EndpointTests {
         #expect(ErrorCode.allCases.count == 15)
     }
 
-    @Test("the envelope reads back, with and without a field or a reason")
+    @Test("the error envelope reads back, with and without a field or a reason")
     func envelope() throws {
         let plain = ErrorEnvelope(APIError(.notFound, "There is no such nag."), requestID: "r-1")
         #expect(
@@ -59,7 +59,7 @@ struct EndpointTests {
         #expect(try ErrorEnvelope(content: reason.content.span) == reason)
     }
 
-    @Test("a client gets the answer or the error")
+    @Test("an endpoint returns a 2xx response as its answer, and throws any other as an APIError")
     func answers() throws {
         let answer = try API.checkLiveness.answer(status: 200, body: bytes(#"{"status":"ok","more":1}"#).span)
         #expect(answer.status == "ok")
@@ -84,7 +84,7 @@ struct EndpointTests {
         #expect(try API.logOut.answer(status: 204, body: [UInt8]().span) == NoAnswer())
     }
 
-    @Test("what other clients rely on beyond the document")
+    @Test("answers keep what public clients rely on beyond the document")
     func clientFacts() throws {
         let version = String(decoding: VersionResponse(serverVersion: "0.1.0").content, as: UTF8.self)
         #expect(
@@ -102,7 +102,7 @@ struct EndpointTests {
             ])
     }
 
-    @Test("tiers are those of the limits")
+    @Test("every operation has the tier of its rate limit")
     func tiers() {
         #expect(
             API.all.filter { $0.tier == .frequentWrite }.map(\.id) == [

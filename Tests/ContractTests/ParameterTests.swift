@@ -7,7 +7,7 @@ struct ParameterTests {
     private let id = "018f3c1e-0a52-7c3d-9b61-2f4e5d6c7b8a"
 
     @Test(
-        "pages are brought into their bounds",
+        "limit and offset of a page are clamped to their bounds",
         arguments: [
             (nil, nil, 200, 0), ("1", "0", 1, 0), ("200", "7", 200, 7), ("0", nil, 1, 0), ("-5", nil, 1, 0),
             ("201", nil, 200, 0), ("99999999999999999999999", nil, 200, 0), ("-99999999999999999999999", nil, 1, 0),
@@ -31,7 +31,7 @@ struct ParameterTests {
     }
 
     @Test(
-        "numbers are ASCII digits and nothing else",
+        "numbers in parameters are ASCII digits and nothing else",
         arguments: [
             ("limit", ""), ("limit", "ten"), ("limit", "+5"), ("limit", "-"), ("limit", "1.0"), ("limit", "0x5"),
             ("limit", "1e2"), ("limit", " 5"), ("limit", "٥"), ("offset", "x"),
@@ -43,7 +43,7 @@ struct ParameterTests {
     }
 
     @Test(
-        "list filters name the one at fault",
+        "a bad list filter is refused by its name",
         arguments: [
             ("family_id", "x"), ("family_id", ""), ("connection_id", "018f3c1e0a527c3d9b612f4e5d6c7b8a"),
             ("state", "closed"),
@@ -55,14 +55,14 @@ struct ParameterTests {
         #expect(error?.field == name)
     }
 
-    @Test("nothing given means no filter, and strangers are ignored")
+    @Test("a list without filters has none, and unknown parameters are ignored")
     func noFilters() throws {
         let query = try API.listNags.parameters(reader(("other", "x"), ("other", "y")))
         #expect(query == NagListQuery())
     }
 
     @Test(
-        "the known name that is most like an unknown one",
+        "of an unknown name the most similar known one is suggested",
         arguments: [
             ("dryrun", "dry_run"), ("Dry-Run", "dry_run"), ("familyId", "family_id"), ("stat", "state"),
             ("recipent_id", "recipient_id"), ("mood", nil), ("", nil), ("x", nil),
@@ -77,7 +77,7 @@ struct ParameterTests {
         #expect(names.unknown.map(\.name) == [name] && names.unknown.first?.nearest == expected)
     }
 
-    @Test("what is told of an unknown name is short and encoded")
+    @Test("the message about an unknown name is short and encoded")
     func told() throws {
         let names = KnownNames()
         _ = try API.listNags.parameters(
@@ -101,21 +101,21 @@ struct ParameterTests {
         #expect(report.fromDate != nil && report.toDate != nil)
     }
 
-    @Test("a parameter that matters is given once")
+    @Test("a filter that is given twice is refused by its name")
     func repeated() throws {
         let query = reader(("family_id", id), ("family_id", id))
         let error = #expect(throws: APIError.self) { try API.listNags.parameters(query) }
         #expect(error?.field == "family_id")
     }
 
-    @Test("a missing one is named")
+    @Test("a missing required parameter is refused by its name")
     func missing() {
         let error = #expect(throws: APIError.self) { try API.getLeaderboard.parameters(ParameterReader()) }
         #expect(error?.field == "family_id")
         #expect(error?.message == "The family ID is required.")
     }
 
-    @Test("an unknown state is answered with those allowed")
+    @Test("an unknown state is refused with the list of allowed ones")
     func allowedValues() {
         let error = #expect(throws: APIError.self) { try API.listNags.parameters(reader(("state", "x"))) }
         #expect(
@@ -123,7 +123,7 @@ struct ParameterTests {
                 == "The state must be one of open, completed, missed, withdrawn, cancelled_relationship_change.")
     }
 
-    @Test("ids come in either case, dates with and without fraction")
+    @Test("ids are read in either case, dates with and without fraction")
     func accepted() throws {
         let query = try API.syncEvents.parameters(
             reader(("family_id", id.uppercased()), ("since", "2026-02-03T04:05:06+00:00"), ("cursor", "a/b=")))
@@ -142,7 +142,7 @@ struct ParameterTests {
         #expect(try API.listAuditEvents.parameters(reader(("limit", "999"))).limit == 200)
     }
 
-    @Test("a client prints what a server can take apart")
+    @Test("what a client prints, a server reads back")
     func printed() {
         let family = FamilyID(high: 1, low: 2)
         #expect(

@@ -108,7 +108,7 @@ struct PolicyOracleTests {
         } + [UInt8(ascii: "\n")]
     }
 
-    @Test("20,000 cases, among them every rule, action and failure")
+    @Test("20,000 cases for the oracle have every rule, action and failure among them")
     func cases() throws {
         var numbers = SeededNumbers(seed: 20_260)
         var lines = Self.prototypes()

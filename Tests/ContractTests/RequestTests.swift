@@ -261,7 +261,7 @@ struct RequestTests {
     }()
 
     @Test(
-        "are taken or refused by the field at fault",
+        "a request body is accepted, or refused by the field at fault, as the document says",
         arguments: auth + family + nags + policies + incentives + constraints + drafts + imports + rest + abuseReports
             + connections
             + outbox)
@@ -282,7 +282,7 @@ struct RequestTests {
         }
     }
 
-    @Test("every request type has its cases")
+    @Test("every request type has cases of its own")
     func coverage() {
         let described = Set(document.operations.compactMap(\.bodySchema))
         #expect(described == Set(requestReaders.keys))

@@ -6,7 +6,7 @@ import Testing
 @Suite("Scalars")
 struct ScalarTests {
     @Test(
-        "addresses are trimmed and lower-cased",
+        "email addresses are trimmed and lower-cased",
         arguments: [
             (" Robin@Example.ORG\t", "robin@example.org"), ("a.b+c@d-e.f.gh", "a.b+c@d-e.f.gh"),
             ("o'neil@x.io", "o'neil@x.io"),
@@ -17,7 +17,7 @@ struct ScalarTests {
     }
 
     @Test(
-        "what is no plain address is refused",
+        "a text that is no plain email address is refused",
         arguments: [
             "", " ", "a", "@", "a@", "@b.org", "a@b", "a@@b.org", "a@b@c.org", ".a@b.org", "a.@b.org", "a..b@c.org",
             "a b@c.org",
@@ -44,7 +44,7 @@ struct ScalarTests {
     }
 
     @Test(
-        "moments go out with three fraction digits, floored",
+        "timestamps are written with three fraction digits, rounded down",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (1_999, "1970-01-01T00:00:00.001Z"), (-1, "1969-12-31T23:59:59.999Z"),
             (1_770_091_506_000_000, "2026-02-03T04:05:06.000Z"), (Int64.max, "9999-12-31T23:59:59.999Z"),
@@ -70,7 +70,7 @@ struct ScalarTests {
         #expect(APIError(.policyInvalidValue, InvalidInput("is wrong", field: path)).code == .policyInvalidValue)
     }
 
-    @Test("an item's ID says which of its bounds it breaks")
+    @Test("the error of an item's ID says which of its bounds it exceeds")
     func itemIDs() throws {
         func fault(_ text: String) -> String? {
             do throws(InvalidInput) { _ = try ImportItemID(wireText: text) } catch { return error.message }
@@ -82,7 +82,7 @@ struct ScalarTests {
         #expect(fault("a\u{1f}") == "must not contain control characters")
     }
 
-    @Test("patches tell absent, null and a value apart")
+    @Test("a patch tells an absent field, null and a value apart")
     func patches() throws {
         func update(_ text: String) throws -> NagUpdate { try NagUpdate(json: try JSONValue(parsing: text)) }
         #expect(try update("{}").committedAt == .absent)

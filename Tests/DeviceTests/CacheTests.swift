@@ -14,7 +14,7 @@ import Testing
 struct CacheTests {
     private let now = start + .hours(1)
 
-    @Test("a page comes in once, with the place to go on from")
+    @Test("a page is stored once, with the cursor to go on from")
     func apply() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -38,7 +38,7 @@ struct CacheTests {
         }
     }
 
-    @Test("a full resync keeps what was there until it is through, and then only what came again")
+    @Test("a full resync keeps the earlier rows until it is complete, and then only those that came again")
     func refetch() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -59,7 +59,7 @@ struct CacheTests {
         }
     }
 
-    @Test("a nag that changes once more after its end was closed when the event says, whichever comes first")
+    @Test("a nag that changes after its end keeps the closing time of its event, whichever comes first")
     func closingTimes() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -82,7 +82,7 @@ struct CacheTests {
         }
     }
 
-    @Test("closed nags go after 30 days, missed ones and events after 90, open nags never")
+    @Test("the cache drops closed nags after 30 days, missed ones and events after 90, and open nags never")
     func retention() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -126,7 +126,7 @@ struct CacheTests {
         }
     }
 
-    @Test("a family's new time zone is taken in with the facts")
+    @Test("a family's new time zone is stored with its facts")
     func timeZone() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -139,7 +139,7 @@ struct CacheTests {
         }
     }
 
-    @Test("what a person may not see any more leaves their device")
+    @Test("what a person may not see any more is removed from their device")
     func visibility() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -165,7 +165,7 @@ struct CacheTests {
         }
     }
 
-    @Test("of a payload, what a person may have written is not kept, and the rules find the rest")
+    @Test("of a payload the words that a person may have written are not kept, and the rules find the rest")
     func payloads() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -196,7 +196,7 @@ struct CacheTests {
         }
     }
 
-    @Test("a damaged cache is put aside and begun anew; a newer one is left alone")
+    @Test("a damaged cache is put aside and begun anew, and a newer one is left alone")
     func damage() async throws {
         try await withFolder { folder in
             let path = folder + "/cache.db"
@@ -218,7 +218,7 @@ struct CacheTests {
         }
     }
 
-    @Test("a full disk loses the page and nothing else")
+    @Test("a full disk loses the page that is stored and nothing else")
     func fullDisk() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -238,7 +238,7 @@ struct CacheTests {
 }
 
 /// What a process that is killed leaves behind: the files as they are between any two statements.
-@Suite("Killed in the middle of a page")
+@Suite("A process killed in the middle of a page")
 struct CrashTests {
     /// Rows and place of a cache, for comparing.
     private struct Contents: Equatable {
@@ -263,7 +263,9 @@ struct CrashTests {
         try? FileManager.default.removeItem(atPath: other + "-shm")
     }
 
-    @Test("at every point the page is there with its place, or nothing of it is", arguments: [3, 600])
+    @Test(
+        "when a process is killed at any point, the page is there with its cursor, or nothing of it is",
+        arguments: [3, 600])
     func everyPoint(rows: UInt64) async throws {
         try await withFolder { folder in
             let (path, left) = (folder + "/cache.db", folder + "/left.db")

@@ -59,7 +59,7 @@ struct ClientTests {
         TransportResponse(status: 200, body: page(cursor: token).content, date: start - .seconds(90))
     }
 
-    @Test("a token that ran out is renewed once, kept, and the call repeated; ten calls share one renewal")
+    @Test("an expired token is renewed once, kept, and the call repeated; ten calls share one renewal")
     func renewal() async throws {
         try await withFolder { folder in
             let file = SessionFile(path: folder + "/session.json")
@@ -83,7 +83,7 @@ struct ClientTests {
         }
     }
 
-    @Test("tokens that another process renewed are taken from the file")
+    @Test("the client reads tokens that another process renewed from the file")
     func renewedElsewhere() async throws {
         try await withFolder { folder in
             let file = SessionFile(path: folder + "/session.json")
@@ -97,7 +97,7 @@ struct ClientTests {
         }
     }
 
-    @Test("a session that is over says so; a server that is down does not end it")
+    @Test("the client reports a session that is over, and keeps it while the server is down")
     func over() async throws {
         try await withFolder { folder in
             let file = SessionFile(path: folder + "/session.json")
@@ -118,7 +118,7 @@ struct ClientTests {
         }
     }
 
-    @Test("refusals and nonsense are told apart", arguments: [403, 404, 429, 500, 503, 200, 302])
+    @Test("the client tells refusals from malformed answers", arguments: [403, 404, 429, 500, 503, 200, 302])
     func answers(status: Int) async throws {
         let transport = ScriptedTransport { _, _ throws(TransportError) in
             TransportResponse(status: status, body: Array("<html>".utf8), retryAfter: 7)
@@ -138,7 +138,7 @@ struct ClientTests {
         }
     }
 
-    @Test("the session's file is its owner's alone, replaced as a whole, and tokens print nowhere")
+    @Test("the session's file has mode 600 and is replaced as a whole, and tokens are never printed")
     func file() async throws {
         try await withFolder { folder in
             let file = SessionFile(path: folder + "/session.json")
@@ -160,7 +160,7 @@ struct ClientTests {
     }
 
     @Test(
-        "addresses: encrypted ones anywhere, others in the local network",
+        "a server address is https anywhere, or http in the local network",
         arguments: [
             ("http://127.0.0.1:9800", "http://127.0.0.1:9800"), ("http://localhost", "http://localhost:80"),
             ("http://192.168.1.7:80/", "http://192.168.1.7:80"), ("http://172.31.0.1", "http://172.31.0.1:80"),
@@ -172,7 +172,7 @@ struct ClientTests {
     func addresses(text: String, printed: String) { #expect(ServerAddress(text)?.description == printed) }
 
     @Test(
-        "what is no such address",
+        "a text that is no https address and no local http address is refused",
         arguments: [
             "", "127.0.0.1", "ftp://127.0.0.1", "http://", "http://a:b@127.0.0.1", "http://127.0.0.1/b",
             "http://127.0.0.1?b", "http://172.32.0.1", "http://example.org", "https://", "https://a:b@example.org",

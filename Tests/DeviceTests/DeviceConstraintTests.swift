@@ -51,7 +51,9 @@ struct DeviceConstraintTests {
         #expect(bench.far.asked.isEmpty && bench.records.isEmpty, sourceLocation: location)
     }
 
-    @Test("a block refuses every operation with its reason, here and at the server", arguments: AIOperationID.allCases)
+    @Test(
+        "a block refuses every operation with its reason, on the device as at the server",
+        arguments: AIOperationID.allCases)
     func block(operation: AIOperationID) async throws {
         try await withFolder { folder in
             let all = try constraint(2, .block(reason: "not now"))
@@ -66,7 +68,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("a constraint of this device alone is obeyed, outlives a sync, is sealed, and goes when it is deleted")
+    @Test("a device's own constraint is obeyed, outlives a sync, is sealed, and can be deleted")
     func ownOfDevice() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [])
@@ -93,7 +95,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("a block on words refuses the excuse that has them, whatever their case, and nothing else")
+    @Test("a block on words refuses an excuse that has them, in any case, and no other")
     func words() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [try constraint(1, .block(reason: "no"), on: "FORGOT|passport", scope: .own)])
@@ -106,7 +108,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("the next sync brings other constraints, and none where all are gone")
+    @Test("the next sync replaces a device's constraints, also by none")
     func synced() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [try constraint(1, .block(reason: "no")), try constraint(2, .forceLocal)])
@@ -122,7 +124,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("they go with the family")
+    @Test("constraints on the device are removed with their family")
     func removed() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [try constraint(1, .forceLocal)])
@@ -132,7 +134,9 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("force_local asks nothing of the server, also where the cache is stale", arguments: AIOperationID.allCases)
+    @Test(
+        "under force_local the device asks nothing of the server, also with a stale cache",
+        arguments: AIOperationID.allCases)
     func forceLocal(operation: AIOperationID) async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [try constraint(1, .forceLocal)])
@@ -148,7 +152,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("force_local is not a way round: what the device lacks is not asked elsewhere")
+    @Test("under force_local a question whose facts the device lacks is not sent elsewhere")
     func forceLocalWithoutFacts() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [try constraint(1, .forceLocal)])
@@ -162,7 +166,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("force_cloud asks the server and nobody else; the words of an excuse stay here all the same")
+    @Test("under force_cloud the device asks the server alone, but summarizes an excuse itself")
     func forceCloud() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [try constraint(1, .forceCloud)])
@@ -175,7 +179,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("a confirmation is asked for once; without one nothing is answered")
+    @Test("a confirmation is asked for once, and without it nothing is answered")
     func confirmation() async throws {
         try await withFolder { folder in
             let bench = try bench(
@@ -195,7 +199,7 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("a person's choices come with the sync: privacy level and mode")
+    @Test("the sync brings a person's choices of privacy level and mode")
     func choices() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [])

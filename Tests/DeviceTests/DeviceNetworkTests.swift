@@ -5,7 +5,7 @@ import LocalAI
 import NagzAI
 import Testing
 
-@Suite("What a device knows of its server")
+@Suite("A device and its network")
 struct DeviceNetworkTests {
     private static let nag = NagID(high: 1, low: 1)
 
@@ -27,7 +27,7 @@ struct DeviceNetworkTests {
 
     // MARK: Network
 
-    @Test("a server that was not reached is not tried for ten seconds: the device stands in, and says so")
+    @Test("a server that was not reached is not tried for ten seconds, and the device answers and says so")
     func standsIn() async throws {
         try await withFolder { folder in
             let bench = try synced(folder)
@@ -45,7 +45,7 @@ struct DeviceNetworkTests {
         }
     }
 
-    @Test("what only the server may answer is E-NET-001 with its rule, without a try while it is offline")
+    @Test("an operation for the server alone fails offline with E-NET-001 and its rule, without another attempt")
     func unreachable() async throws {
         try await withFolder { folder in
             let bench = try synced(folder)
@@ -66,7 +66,7 @@ struct DeviceNetworkTests {
 
     // MARK: Providers
 
-    @Test("the server's gateway and the own key are asked in auto, with the task, the rule and the trace")
+    @Test("in auto the server's gateway and the own key are asked, with the task, the rule and the trace")
     func providers() async throws {
         try await withFolder { folder in
             let bench = try synced(folder, .auto)
@@ -89,7 +89,7 @@ struct DeviceNetworkTests {
         }
     }
 
-    @Test("byo_only goes to the own provider through the server; without a key it is E-CLOUD-001, here too")
+    @Test("byo_only asks the own provider through the server, and without a key fails with E-CLOUD-001")
     func ownProvider() async throws {
         try await withFolder { folder in
             let bench = try synced(folder, .byoOnly)
@@ -116,7 +116,7 @@ struct DeviceNetworkTests {
         }
     }
 
-    @Test("a provider that the person names is asked, and nobody in its place")
+    @Test("a provider that the person names is asked, and no other in its place")
     func wanted() async throws {
         try await withFolder { folder in
             let bench = try synced(folder, .auto)
@@ -130,7 +130,7 @@ struct DeviceNetworkTests {
         }
     }
 
-    @Test("what would answer is told without asking anybody")
+    @Test("a preview names the route and provider of an answer without asking anybody")
     func preview() async throws {
         try await withFolder { folder in
             let bench = try synced(folder, .auto)
@@ -144,7 +144,7 @@ struct DeviceNetworkTests {
         }
     }
 
-    @Test("the person's limit of tokens decides where a question to the coach is answered; an excuse's words stay here")
+    @Test("the person's token limit decides where the coach's question is answered; an excuse's words stay local")
     func threshold() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -165,7 +165,7 @@ struct DeviceNetworkTests {
 
     // MARK: Consent
 
-    @Test("the end of the consent is heard at the next sync: no answer more, and those since the last sync are marked")
+    @Test("after the next sync a revoked consent ends answers, and marks those since the last sync")
     func withdrawn() async throws {
         try await withFolder { folder in
             let bench = try synced(folder)
@@ -186,7 +186,7 @@ struct DeviceNetworkTests {
         }
     }
 
-    @Test("the end of the consent is heard from any refusal of the server")
+    @Test("a device learns of a revoked consent from any refusal of the server")
     func refused() async throws {
         try await withFolder { folder in
             let bench = try synced(folder)

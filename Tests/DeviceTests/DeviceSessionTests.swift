@@ -9,7 +9,7 @@ import Testing
 struct DeviceSessionTests {
     private static let nag = NagID(high: 1, low: 1)
 
-    @Test("questions that go on are remembered for 45 minutes, four of them; the coach says nothing twice")
+    @Test("a session keeps its last four questions for 45 minutes, and the coach repeats no tip")
     func goesOn() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -34,7 +34,7 @@ struct DeviceSessionTests {
         }
     }
 
-    @Test("a question to the coach goes on from the one before")
+    @Test("a follow-up to the coach continues from the question before it")
     func followUp() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -50,7 +50,7 @@ struct DeviceSessionTests {
         }
     }
 
-    @Test("without asking for it nothing is remembered")
+    @Test("without a session no question is remembered")
     func plain() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)

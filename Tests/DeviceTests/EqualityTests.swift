@@ -10,7 +10,7 @@ import Testing
 import TimeZones
 
 /// The seven operations over a random past: by the definitions over all of it, and by a device that was sent its feed.
-@Suite("The same answers on both sides")
+@Suite("Equality of the server's and the device's answers")
 struct EqualityTests {
     private static let family = FamilyID(high: 0xfa, low: 7)
     /// The thread sanitizer is slow, and sees as much in a tenth.
@@ -88,7 +88,8 @@ struct EqualityTests {
     }
 
     @Test(
-        "two thousand four hundred families, each seen by a guardian and by somebody else", arguments: 0..<Self.blocks)
+        "server and device give the same answers about 2,400 families, to a guardian and to another member",
+        arguments: 0..<Self.blocks)
     func small(block: Int) async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -107,7 +108,7 @@ struct EqualityTests {
         }
     }
 
-    @Test("and some with hundreds of events", arguments: 0..<6)
+    @Test("server and device give the same answers about families with hundreds of events", arguments: 0..<6)
     func large(number: Int) async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -119,7 +120,7 @@ struct EqualityTests {
         }
     }
 
-    @Test("the comparison can fail: another fact gives another answer")
+    @Test("the comparison of answers can fail: another fact gives another answer")
     func canFail() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)

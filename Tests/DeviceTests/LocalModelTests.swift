@@ -62,7 +62,7 @@ struct LocalModelTests {
     }
 
     @Test(
-        "in the modes auto and local_only it writes the texts, once each, and the answer says so",
+        "in auto and local_only the device's model writes each text once, and the answer says so",
         arguments: [
             AIMode.auto, .localOnly,
         ])
@@ -97,7 +97,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("figures are the rules' own: no model is asked for patterns and predictions")
+    @Test("patterns and predictions are computed by the rules, and no model is asked")
     func figures() async throws {
         try await withFolder { folder in
             let model = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
@@ -122,7 +122,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("on_device_only without a system's model, or while it is away: E-LOCAL-001, and never the rules")
+    @Test("on_device_only without an available system model fails with E-LOCAL-001, and the rules do not answer")
     func onDeviceOnlyWithout() async throws {
         try await withFolder { folder in
             let gateway = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
@@ -144,7 +144,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("the system's model that goes away after the question was routed: E-LOCAL-001 as well")
+    @Test("a system model that becomes unavailable after routing fails with E-LOCAL-001")
     func goesAway() async throws {
         try await withFolder { folder in
             let system = ScriptedModel(.appleIntelligence, name: .foundationModels) { request throws(ModelFault) in
@@ -156,7 +156,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("the system's model writes in on_device_only, and first in auto; figures are no model's")
+    @Test("the system model writes in on_device_only, and first in auto, but computes no figures")
     func system() async throws {
         for mode in [AIMode.onDeviceOnly, .auto] {
             try await withFolder { folder in
@@ -183,7 +183,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("ai_model_local chooses between the device's models; one that is not there is told")
+    @Test("ai_model_local chooses between the device's models, and a missing one is reported")
     func chosen() async throws {
         try await withFolder { folder in
             let gateway = ScriptedModel { request throws(ModelFault) in Self.kind(request) }
@@ -202,7 +202,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("local_only answers the digest that the device can give")
+    @Test("local_only answers the digest as long as the device's facts suffice")
     func localDigest() async throws {
         try await withFolder { folder in
             let bench = try synced(folder, .localOnly, model: nil)
@@ -214,7 +214,7 @@ struct LocalModelTests {
     }
 
     @Test(
-        "a fault or a text that may not be shown: the rules answer, and the answer says why",
+        "after a fault or a text that may not be shown the rules answer and give the reason",
         arguments: [
             (.failure(.unreachable), "unavailable"), (.failure(.unavailable(.unknownModel)), "unavailable"),
             (.failure(.timedOut), "latency_budget"), (.failure(.failed(status: 500)), "error"),
@@ -241,7 +241,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("a small model is asked only for what it can; a question that is not routed here never reaches it")
+    @Test("a small model is asked only for what it can do, and not for a question routed elsewhere")
     func capability() async throws {
         try await withFolder { folder in
             let lite = ScriptedModel(.localLite) { request throws(ModelFault) in Self.kind(request) }
@@ -264,7 +264,7 @@ struct LocalModelTests {
         }
     }
 
-    @Test("a consent that is withdrawn while the model writes: the text is not given out")
+    @Test("a text is not given out if the consent is revoked while the model writes")
     func withdrawn() async throws {
         try await withFolder { folder in
             let other = try Bench(folder)
@@ -303,7 +303,7 @@ struct LocalModelTests {
     }
 
     @Test(
-        "a gateway that fails: the rules answer",
+        "when a gateway on this machine fails, the rules answer",
         arguments: [
             ("500", "test-model", "error"), ("cut", "test-model", "error"), ("garbage", "test-model", "error"),
             ("good", "another-model", "unavailable"), ("list-500", "test-model", "unavailable"),

@@ -133,7 +133,7 @@ struct LogTests {
         try await withFolder { folder in try await body(try Follower(folder, log, pinned: pinned)) }
     }
 
-    @Test("an honest log grows, or stands still and is signed anew", arguments: [0, 1, 2, 7, 64])
+    @Test("an honest log that grows, or is signed anew, is accepted", arguments: [0, 1, 2, 7, 64])
     func honest(size: Int) async throws {
         try await follow(ShownLog(size)) { device in
             for growth in [0, 1, 1, 5, 64, 0, 200] {
@@ -146,7 +146,7 @@ struct LogTests {
         }
     }
 
-    @Test("a server without a log is followed as it is; once it has one, it keeps it")
+    @Test("a server without a log is accepted until it has shown one")
     func none() async throws {
         let log = ShownLog(3)
         try await follow(log) { device in
@@ -160,7 +160,7 @@ struct LogTests {
         }
     }
 
-    @Test("a log that lost entries, also if it has others since")
+    @Test("a log that lost entries is refused, also if it has others since")
     func shrunk() async throws {
         try await follow(ShownLog(9)) { device in
             try await device.sync()
@@ -177,7 +177,7 @@ struct LogTests {
         }
     }
 
-    @Test("a past written anew: the same size with another root, or a larger log that does not begin so")
+    @Test("a log with a rewritten past is refused, at the same size and at a larger one")
     func forked() async throws {
         try await follow(ShownLog(9)) { device in
             try await device.sync()
@@ -188,7 +188,7 @@ struct LogTests {
         }
     }
 
-    @Test("a checkpoint that is a moment behind does no harm; one of another past does")
+    @Test("a checkpoint that is a moment behind is accepted, and one of another past refused")
     func behind() async throws {
         try await follow(ShownLog(4)) { device in
             let early = try #require(device.log.newest)
@@ -205,7 +205,7 @@ struct LogTests {
         }
     }
 
-    @Test("who signs: the key the server named first, or the one that was pinned, and those it handed over to")
+    @Test("a log's checkpoints are accepted from the first or pinned key, and from those it handed over to")
     func keys() async throws {
         try await follow(ShownLog(3)) { device in
             try await device.sync()
@@ -227,7 +227,7 @@ struct LogTests {
         }
     }
 
-    @Test("another log, and what is no checkpoint at all")
+    @Test("another log's checkpoint, and a text that is none, is refused")
     func foreign() async throws {
         try await follow(ShownLog(3)) { device in
             try await device.sync()
@@ -244,7 +244,7 @@ struct LogTests {
         }
     }
 
-    @Test("what was done stays in the outbox while the log is not to be trusted")
+    @Test("an outbox keeps its items while the log is not trusted")
     func outbox() async throws {
         try await withFolder { folder in
             let log = ShownLog(4)
@@ -263,7 +263,7 @@ struct LogTests {
         }
     }
 
-    @Test("what one process has seen another one that was slower does not forget")
+    @Test("a log that one process has seen is not forgotten by a slower one")
     func severalProcesses() async throws {
         try await withFolder { folder in
             let log = ShownLog(4)

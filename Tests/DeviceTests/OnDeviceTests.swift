@@ -9,7 +9,7 @@ import Testing
 struct OnDeviceTests {
     private static let remoteFirst: [AIOperationID: AnswerReason] = [.digest: .wholeFamily, .pushBack: .mustBeRecorded]
 
-    @Test("a fresh cache answers, but for the digest and push-backs", arguments: AIOperationID.allCases)
+    @Test("a fresh cache answers all operations but the digest and push-backs", arguments: AIOperationID.allCases)
     func fresh(operation: AIOperationID) async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -22,7 +22,7 @@ struct OnDeviceTests {
     }
 
     @Test(
-        "after a day the server is asked; where it is not reached, the device says what it knows",
+        "with facts older than a day the server is asked, and the device answers if it is not reached",
         arguments: AIOperationID.allCases)
     func stale(operation: AIOperationID) async throws {
         try await withFolder { folder in
@@ -49,7 +49,7 @@ struct OnDeviceTests {
         }
     }
 
-    @Test("the server is told trace, question, task and rule of what the device sends it")
+    @Test("the server is sent trace, question, task and rule of each question of the device")
     func told() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -64,7 +64,7 @@ struct OnDeviceTests {
         }
     }
 
-    @Test("what the cache cannot tell, the server can")
+    @Test("questions about facts that the cache lacks are sent to the server")
     func misses() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -78,7 +78,7 @@ struct OnDeviceTests {
         }
     }
 
-    @Test("who switched their device off is answered by the server alone; who lacks the consent by nobody")
+    @Test("with the device switched off the server alone answers, and without the consent nobody does")
     func gates() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -102,7 +102,7 @@ struct OnDeviceTests {
         }
     }
 
-    @Test("a consent that the device does not know of counts as not given: an excuse's words go nowhere")
+    @Test("a consent that the device does not know of counts as not given, and no excuse is sent")
     func unknownConsent() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -124,7 +124,9 @@ struct OnDeviceTests {
         }
     }
 
-    @Test("privacy level local: answered here or not at all", arguments: AIOperationID.allCases)
+    @Test(
+        "with privacy level local a question is answered on the device or not at all", arguments: AIOperationID.allCases
+    )
     func local(operation: AIOperationID) async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -151,7 +153,7 @@ struct OnDeviceTests {
         return ["\(mirror.subjectType)"] + mirror.children.flatMap { holdings(of: $0.value, depth: depth + 1) }
     }
 
-    @Test("a completion that waits in the outbox is done on this device")
+    @Test("a completion that waits in the outbox counts as done on this device")
     func reported() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -183,7 +185,7 @@ struct OnDeviceTests {
         }
     }
 
-    @Test("the latest answer of each operation is remembered")
+    @Test("the device remembers the latest answer of each operation")
     func answers() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)

@@ -35,7 +35,7 @@ struct OwnHistoryTests {
         try bench.cache.executions(of: homeFamily, errorsOnly: errorsOnly, limit: limit, at: bench.now)
     }
 
-    @Test("answers and refusals of this device are kept, the newest first, without words")
+    @Test("the device keeps its answers and refusals, the newest first, without words")
     func kept() async throws {
         try await withFolder { folder in
             let bench = try bench(folder)
@@ -59,7 +59,7 @@ struct OwnHistoryTests {
         }
     }
 
-    @Test("a block is kept with its constraint")
+    @Test("the history keeps a block with its constraint")
     func blocked() async throws {
         try await withFolder { folder in
             let bench = try bench(folder)
@@ -76,7 +76,7 @@ struct OwnHistoryTests {
         }
     }
 
-    @Test("records are kept as long as the person wants", arguments: [7, 30, 365])
+    @Test("the history keeps records as long as the person wants", arguments: [7, 30, 365])
     func retention(days: Int) async throws {
         try await withFolder { folder in
             let bench = try bench(folder, days: days)
@@ -92,7 +92,7 @@ struct OwnHistoryTests {
         }
     }
 
-    @Test("who wants errors only keeps no answers, not even earlier ones")
+    @Test("with errors only, the history keeps no answers and removes earlier ones")
     func errorsOnly() async throws {
         try await withFolder { folder in
             let bench = try bench(folder)
@@ -107,7 +107,7 @@ struct OwnHistoryTests {
         }
     }
 
-    @Test("it goes with the family, and with the logout")
+    @Test("the history is removed with the family, and with the logout")
     func gone() async throws {
         try await withFolder { folder in
             let bench = try bench(folder)

@@ -29,7 +29,7 @@ struct PatternAlertTests {
         _ = try bench.cache.apply(next, of: homeFamily, askedFrom: .cursor(cursor), at: bench.now)
     }
 
-    @Test("a pattern is told once, and no history has it")
+    @Test("an alert of a pattern is given once, and is not in the history")
     func once() async throws {
         try await withFolder { folder in
             let bench = try Self.bench(folder, misses: 2)
@@ -47,7 +47,7 @@ struct PatternAlertTests {
         }
     }
 
-    @Test("it can be switched off, and on again")
+    @Test("alerts of patterns can be switched off, and on again")
     func switched() async throws {
         try await withFolder { folder in
             let bench = try Self.bench(folder, misses: 3)
@@ -61,7 +61,7 @@ struct PatternAlertTests {
         }
     }
 
-    @Test("who has no consent, or has switched the device or the AI off, hears nothing")
+    @Test("without consent, or with device or AI switched off, there are no alerts of patterns")
     func refused() async throws {
         var off = facts()
         off.choices = AIChoices(mode: .off, privacyLevel: .auto, tokenThreshold: 4_096)

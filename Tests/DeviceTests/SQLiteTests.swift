@@ -12,7 +12,7 @@ struct SQLiteTests {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test("values come back as they went in")
+    @Test("values read back from SQLite as they were written")
     func values() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/a.db")
@@ -36,7 +36,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("a row of another shape is an error, not a guess")
+    @Test("a row of another shape is an error")
     func shapes() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/a.db")
@@ -54,7 +54,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("a statement may run while it runs")
+    @Test("a statement can run again inside its own rows")
     func reentrant() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/a.db")
@@ -91,7 +91,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("only its owner can read the file, what lies beside it, and a file that was open to all")
+    @Test("SQLite's file, its side files, and one that was open to all, get mode 600")
     func modes() async throws {
         try await withFolder { folder in
             let path = folder + "/a.db"
@@ -123,7 +123,7 @@ struct SQLiteTests {
         }
     }
 
-    @Test("no database, a damaged page, a full disk and a folder that is not there are told apart")
+    @Test("SQLite reports a file that is no database, a damaged page, a full disk and a missing folder apart")
     func faults() async throws {
         try await withFolder { folder in
             let junk = folder + "/junk.db"

@@ -60,7 +60,7 @@ struct SealTests {
             madeAt: start)
     }
 
-    @Test("no file has them, and the device reads them")
+    @Test("no file of the device has people's words in the clear, and the device reads them")
     func sealed() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
@@ -107,7 +107,7 @@ struct SealTests {
         }
     }
 
-    @Test("a box is of use in its own row only")
+    @Test("a sealed text opens in its own row only")
     func moved() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -121,7 +121,7 @@ struct SealTests {
         }
     }
 
-    @Test("a cache of an earlier program loses its words and is downloaded again; the known log stays")
+    @Test("a cache of an earlier program loses its words and is downloaded again, but keeps the known log")
     func earlierCache() async throws {
         for version in 1...4 {
             try await withFolder { folder in
@@ -158,7 +158,7 @@ struct SealTests {
         }
     }
 
-    @Test("the acts in an earlier program's outbox are sealed, and none is lost")
+    @Test("the items in an earlier program's outbox are sealed, and none is lost")
     func earlierOutbox() async throws {
         try await withFolder { folder in
             let path = folder + "/outbox.db"
@@ -187,7 +187,7 @@ struct SealTests {
         }
     }
 
-    @Test("the key is its folder's own, for its owner alone, and goes with the logout")
+    @Test("the sealing key is its folder's own, has mode 600, and is removed by the logout")
     func keyFile() async throws {
         try await withFolder { path in
             let folder = DeviceFolder(path: path)

@@ -16,7 +16,7 @@ struct SyncTests {
             clientID: InputID(high: 3, low: number), nagID: NagID(high: 1, low: number), act: act, madeAt: start)
     }
 
-    @Test("pages are asked for until there are no more, each from where the last one ended")
+    @Test("a sync asks for pages until there are no more, each from where the last one ended")
     func paging() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -35,7 +35,7 @@ struct SyncTests {
         }
     }
 
-    @Test("the older contract: server_time floored to the second, rows at the seam twice without harm")
+    @Test("in timestamp mode since is server_time rounded down to the second, and doubled rows do no harm")
     func timestamps() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -52,7 +52,7 @@ struct SyncTests {
         }
     }
 
-    @Test("a round that breaks off goes on where it was", arguments: [1, 2, 3])
+    @Test("a sync that breaks off is resumed where it was", arguments: [1, 2, 3])
     func resume(failing: Int) async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -70,7 +70,7 @@ struct SyncTests {
         }
     }
 
-    @Test("a cancelled round ends between two pages, and what it took in stays")
+    @Test("a cancelled sync ends between two pages and keeps what it stored")
     func cancellation() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -85,7 +85,7 @@ struct SyncTests {
         }
     }
 
-    @Test("a server that hands out the same place again, or starts over and over, is not followed for ever")
+    @Test("a server that repeats a cursor, or starts over and over, is not followed for ever")
     func noProgress() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -101,7 +101,7 @@ struct SyncTests {
         }
     }
 
-    @Test("what was done offline goes up first, in its order, in batches; what was not applied stays to be seen")
+    @Test("a sync first uploads the outbox in order and in batches, and keeps what was not applied")
     func outbox() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -129,7 +129,7 @@ struct SyncTests {
         }
     }
 
-    @Test("an upload nobody answered is sent again as it was, and one that is not answered for is a fault")
+    @Test("an unanswered upload is repeated unchanged, and a missing result is an error")
     func uploadAgain() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -149,7 +149,7 @@ struct SyncTests {
         }
     }
 
-    @Test("watching: the interval after success, longer and longer waits after failures, the end when it is no use")
+    @Test("watching waits the interval after success, longer after each failure, and ends with a fatal error")
     func watch() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -178,7 +178,7 @@ struct SyncTests {
         }
     }
 
-    @Test("watching with a source of changes: a round for each change, without waiting for a time")
+    @Test("watching a source of changes syncs at each change, without waiting for the interval")
     func changes() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -205,7 +205,7 @@ struct SyncTests {
         }
     }
 
-    @Test("while the server tells of changes and nothing happens, a round comes at least every five minutes")
+    @Test("watching a source of changes without any syncs at least every five minutes")
     func quiet() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
@@ -233,7 +233,7 @@ struct SyncTests {
         }
     }
 
-    @Test("waits are spread by chance, grow to a ceiling, and start anew after success")
+    @Test("waits between syncs are jittered, grow to a ceiling, and start anew after success")
     func schedule() {
         var standard = SyncSchedule()
         let waits = [0.0, 0.5, 0.999].map { standard.wait(after: .done, random: $0) }

@@ -57,7 +57,7 @@ struct TransportTests {
         return try await transport.send(TransportRequest(method: .get, target: "/x?y=1", token: nil, body: []))
     }
 
-    @Test("status, body, Retry-After and the server's clock come through")
+    @Test("the transport returns status, body, Retry-After and the server's date")
     func fine() async throws {
         let response = try await send(
             "HTTP/1.1 503 Busy\r\nDate: Tue, 10 Mar 2026 12:00:00 GMT\r\nRetry-After: 9\r\nContent-Length: 2\r\n\r\nhi")
@@ -65,7 +65,7 @@ struct TransportTests {
         #expect(response.date == Timestamp(seconds: 1_773_144_000))
     }
 
-    @Test("a redirect is an answer, not a way")
+    @Test("a redirect is returned as an answer, and not followed")
     func redirect() async throws {
         let response = try await send(
             "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
@@ -73,7 +73,7 @@ struct TransportTests {
     }
 
     @Test(
-        "garbage, half an answer, silence and nobody at all each end in an error of their own",
+        "a malformed, a cut, a stalled and a missing answer each end in a transport error",
         arguments: [
             ("SSH-2.0-nonsense\r\n", false), ("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", false),
             ("", true), ("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nslow", true), ("", false),
@@ -87,7 +87,7 @@ struct TransportTests {
         }
     }
 
-    @Test("TLS with an authority that is known; another's certificate is refused")
+    @Test("TLS with a known authority is accepted, and another's certificate is refused")
     func tls() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
             let address = try #require(ServerAddress(server.url()))
@@ -106,7 +106,7 @@ struct TransportTests {
         }
     }
 
-    @Test("nobody listens; a cancelled request ends at once")
+    @Test("a port without a server is unreachable, and a cancelled request ends at once")
     func nobody() async throws {
         let address = try #require(ServerAddress("http://127.0.0.1:1"))
         let request = TransportRequest(method: .get, target: "/", token: nil, body: [])

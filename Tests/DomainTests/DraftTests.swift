@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-@Suite("Drafts: steps and keys")
+@Suite("Steps and keys of drafts")
 struct DraftTests {
     private static let now = Timestamp(seconds: 1_800_000_000)
 
@@ -52,7 +52,7 @@ struct DraftTests {
         ),
     ]
 
-    @Test("every step in every state")
+    @Test("every step in every state of a draft has its verdict")
     func steps() {
         #expect(Self.table.map(\.0) == DraftState.allCases)
         for (state, verdicts) in Self.table {
@@ -64,7 +64,7 @@ struct DraftTests {
         }
     }
 
-    @Test("of another version, only what ended before is answered", arguments: DraftState.allCases)
+    @Test("a step of another version is answered only if it is what ended the draft", arguments: DraftState.allCases)
     func versions(state: DraftState) {
         for step in DraftStep.allCases {
             let verdict = Self.progress(state).verdict(on: step, of: 2, at: Self.now)
@@ -99,7 +99,7 @@ struct DraftTests {
         #expect(!key.opens([1, 3], by: owner, at: Self.now))
     }
 
-    @Test("every kind has side effects, each once", arguments: DraftKind.allCases)
+    @Test("every kind of draft has side effects, each once", arguments: DraftKind.allCases)
     func effects(kind: DraftKind) {
         #expect(!kind.sideEffects.isEmpty && Set(kind.sideEffects).count == kind.sideEffects.count)
     }

@@ -16,7 +16,7 @@ import Testing
         ("2027-01-01T00:00:00Z", .missed),
     ]
 
-    @Test("phases begin at their moment", arguments: phasesCases)
+    @Test("each phase of an escalation begins at its moment", arguments: phasesCases)
     func phases(_ now: String, _ expected: EscalationStage) {
         #expect(plain.stage(at: at(now)) == expected)
     }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "plans are in order and within a year",
+        "an escalation plan is in order and within a year, or refused",
         arguments: [
             ((-60, 0, 60, 180, 1_440, 15), true), ((0, 0, 0, 0, 0, 1), true), ((-30, -60, 60, 180, 1_440, 15), false),
             ((-60, 0, 60, 180, 100, 15), false), ((-60, 0, 60, 180, 600_000, 15), false),
@@ -85,7 +85,7 @@ import Testing
         #expect(plain.step(after: .missed) == nil)
     }
 
-    @Test("no step is due before the earliest moment", arguments: EscalationPhase.allCases)
+    @Test("no step of an escalation is due before the earliest moment", arguments: EscalationPhase.allCases)
     func earliestStep(_ phase: EscalationPhase) {
         #expect(EscalationPhase(number: phase.number) == phase && EscalationPhase(number: 5) == nil)
         for committed in [nil, Self.due - .minutes(30), Self.due + .hours(2)] {
@@ -110,7 +110,7 @@ import Testing
         ("2026-05-05T21:50:00Z", "2026-05-05T21:55:00Z", nil, "2026-05-06T07:00:00Z"),
     ]
 
-    @Test("reminders", arguments: remindersCases)
+    @Test("the next reminder follows from the last one, quiet hours and snooze", arguments: remindersCases)
     func reminders(_ last: String?, _ now: String, _ snoozed: String?, _ expected: String) {
         let quiet = Escalation(
             createdAt: Self.created, base: Self.due, quietHours: .standard, zone: UniversalTime())

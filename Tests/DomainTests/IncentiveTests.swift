@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-@Suite("When an incentive rule applies")
+@Suite("Conditions of incentive rules")
 struct IncentiveTests {
     private static func terms(
         _ trigger: IncentiveTrigger, _ count: Int, _ reward: IncentiveReward = .bonusPoints
@@ -9,7 +9,7 @@ struct IncentiveTests {
         IncentiveTerms(trigger: trigger, count: count, reward: reward, amount: 7, approvalMode: .auto)
     }
 
-    @Test("every completion whose number is a multiple of the count", arguments: [1, 3, 100])
+    @Test("a rule of completions applies to each whose number is a multiple of the count", arguments: [1, 3, 100])
     func completions(count: Int) {
         for number in 0...300 {
             let applies = Self.terms(.nagCompleted, count).applies(
@@ -19,7 +19,7 @@ struct IncentiveTests {
     }
 
     @Test(
-        "the completion that reaches the streak",
+        "a rule of streaks applies to the completion that reaches the streak",
         arguments: [
             (0, 1, false), (1, 2, false), (2, 3, true), (3, 4, false), (3, 3, false), (5, 6, false), (0, 0, false),
         ])
@@ -28,7 +28,7 @@ struct IncentiveTests {
             Self.terms(.streakReached, 3).applies(completions: 9, streaks: (before, after), badges: []) == applies)
     }
 
-    @Test("a badge only for somebody who has none; it brings no points")
+    @Test("a rule of badges applies only to somebody without one, and gives no points")
     func badge() {
         let terms = Self.terms(.nagCompleted, 1, .badge)
         #expect(terms.applies(completions: 1, streaks: (0, 1), badges: [.centuryClub]) && terms.points == 0)

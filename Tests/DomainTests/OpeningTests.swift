@@ -2,12 +2,12 @@ import Domain
 import SeededNumbers
 import Testing
 
-@Suite("Openings of a series' instances")
+@Suite("Opening times of a series' instances")
 struct OpeningTests {
     let zone = NewYork2026()
 
     @Test(
-        "an instance opens at the due time of the one before it, an interval before its own, within a day or half an interval",
+        "an instance opens at the previous due time, from one interval to half of one or a day before its own",
         arguments: [
             // The one before it is due an interval earlier.
             (Recurrence.daily, "2026-05-06T22:00:00Z", "2026-05-05T22:00:00Z", "2026-05-05T22:00:00Z"),

@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "mistyped and unknown values change nothing",
+        "mistyped and unknown values of preferences change nothing",
         arguments: [
             (PreferenceKey.tone, PreferenceValue.text("grumpy")), (.tone, .flag(true)),
             (.quietHoursStart, .text("25:00")), (.gamificationEnabled, .text("true")),
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "preferred tone → the mediator's",
+        "each preferred tone has its tone of the mediator",
         arguments: [
             (PreferredTone.friendly, AITone.neutral), (.firm, .firm), (.playful, .supportive),
             (.empathetic, .supportive),
@@ -106,7 +106,7 @@ import Testing
         #expect(policy.maxPushBack == 2 && policy.cooldownMinutes == 60)
     }
 
-    @Test("bounds are allowed", arguments: [(1, 5, 0.1, 0, 15), (8, 120, 3.0, 3, 240)])
+    @Test("the bounds of a family policy are allowed", arguments: [(1, 5, 0.1, 0, 15), (8, 120, 3.0, 3, 240)])
     func accepts(_ cap: Int, _ snooze: Int, _ multiplier: Double, _ pushBack: Int, _ cooldown: Int) throws {
         let policy = try FamilyPolicy(
             dailyCap: cap, maxSnoozeMinutes: snooze, pointsMultiplier: multiplier, maxPushBack: pushBack,
@@ -114,7 +114,7 @@ import Testing
         #expect(policy.dailyCap == cap && policy.cooldownMinutes == cooldown)
     }
 
-    @Test("one step beyond is refused", arguments: [0, 9, .min, .max])
+    @Test("a daily cap one step beyond its bounds is refused", arguments: [0, 9, .min, .max])
     func refusesCap(_ value: Int) {
         #expect(violation { () throws(PolicyViolation) in try FamilyPolicy(dailyCap: value) } == .dailyCap)
     }
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(
-        "any limit that leaves more room widens a policy",
+        "a change of any limit that leaves more room widens a policy",
         arguments: [
             (8, 30, 1.0, 2, 60, false), (7, 30, 1, 2, 60, false), (8, 29, 1, 2, 60, false), (8, 30, 0.9, 2, 60, false),
             (8, 30, 1, 1, 60, false), (8, 30, 1, 2, 61, false), (8, 31, 1, 2, 60, true), (8, 30, 1.1, 2, 60, true),

@@ -14,13 +14,13 @@ import Testing
         (QuietHours(start: .midnight, end: .midnight), "00:00", false),
     ]
 
-    @Test("start is quiet, end is not", arguments: containsCases)
+    @Test("quiet hours include their start and exclude their end", arguments: containsCases)
     func contains(_ hours: QuietHours, _ time: String, _ expected: Bool) {
         #expect(hours.contains(clock(time)) == expected)
     }
 
     @Test(
-        "edges of a quiet night, UTC",
+        "the end of a quiet night and the last moment before it are exact, in UTC",
         arguments: [
             ("2026-05-05T21:59:59.999Z", "2026-05-05T21:59:59.999Z", "2026-05-05T21:59:59.999Z"),
             ("2026-05-05T22:00:00Z", "2026-05-06T07:00:00Z", "2026-05-05T21:59:59Z"),
@@ -56,7 +56,9 @@ import Testing
         ),
     ]
 
-    @Test("edges across clock changes", arguments: clockChangesCases)
+    @Test(
+        "the end of quiet hours and the last moment before them are exact across clock changes",
+        arguments: clockChangesCases)
     func clockChanges(_ hours: QuietHours, _ moment: String, _ end: String, _ last: String) {
         #expect(hours.contains(at(moment), in: NewYork2026()))
         #expect(hours.end(after: at(moment), in: NewYork2026()) == at(end))

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "absolute steps, and none in the past",
+        "recurrences within a day step by absolute time, and never into the past",
         arguments: [
             (Recurrence.every5Minutes, "2026-05-05T12:00:00Z", "2026-05-05T11:00:00Z", "2026-05-05T12:05:00Z"),
             (.every15Minutes, "2026-05-05T12:00:00Z", "2026-05-05T12:14:59Z", "2026-05-05T12:15:00Z"),
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "days keep the wall clock",
+        "a daily recurrence keeps the wall clock",
         arguments: [
             // 08:00 in New York, before and after each change.
             ("2026-03-07T13:00:00Z", "2026-03-07T13:00:00Z", "2026-03-08T12:00:00Z"),
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "weeks keep weekday and wall clock",
+        "a weekly recurrence keeps weekday and wall clock",
         arguments: [
             ("2026-03-03T13:00:00Z", "2026-03-03T13:00:00Z", "2026-03-10T12:00:00Z"),
             // Snoozed past midnight into Wednesday: Tuesday again.
@@ -82,7 +82,7 @@ import Testing
                 == at("2027-01-15T13:00:00Z"))
     }
 
-    @Test("the calendar ends after 9999, in UTC", arguments: Recurrence.allCases)
+    @Test("no recurrence goes beyond the year 9999, in UTC", arguments: Recurrence.allCases)
     func lastYear(_ recurrence: Recurrence) {
         #expect(next(recurrence, first: "9999-12-31T23:58:00Z", previous: "9999-12-31T23:58:00Z") == nil)
         #expect(next(recurrence, first: "9999-12-31T01:00:00Z", previous: "9999-12-31T23:58:00Z") == nil)

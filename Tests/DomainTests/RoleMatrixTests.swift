@@ -2,7 +2,9 @@ import Domain
 import Testing
 
 @Suite struct RoleMatrixTests {
-    @Test("who may nag whom", arguments: FamilyRole.allCases, FamilyRole.allCases)
+    @Test(
+        "everybody in a family may nag everybody, but a child nobody", arguments: FamilyRole.allCases,
+        FamilyRole.allCases)
     func mayNag(_ creator: FamilyRole, _ recipient: FamilyRole) {
         #expect(RoleMatrix.mayNag(from: creator, to: recipient) == (creator != .child))
         let denial = RoleMatrix.denialOfNag(
@@ -27,12 +29,12 @@ import Testing
         (MemberState(role: .child), MemberState(role: .guardian, relationship: .revoked), true, .childMayNotNag),
     ]
 
-    @Test("the members' state decides before and after the role", arguments: memberStateCases)
+    @Test("the members' state decides before and after the role whether a nag is denied", arguments: memberStateCases)
     func memberState(_ creator: MemberState, _ recipient: MemberState, _ isBlocked: Bool, _ expected: Denial) {
         #expect(RoleMatrix.denialOfNag(from: creator, to: recipient, isBlocked: isBlocked) == expected)
     }
 
-    @Test("a digest goes from guardian to guardian", arguments: FamilyRole.allCases, FamilyRole.allCases)
+    @Test("a digest goes from guardian to guardian alone", arguments: FamilyRole.allCases, FamilyRole.allCases)
     func digest(_ sender: FamilyRole, _ recipient: FamilyRole) {
         func denial(
             _ relationship: RelationshipStatus = .active, _ membership: MembershipStatus = .active,
@@ -66,7 +68,7 @@ import Testing
         (.addNote, true, true, true), (.askForPushBack, true, false, true),
     ]
 
-    @Test("acts on a nag", arguments: nagActsCases)
+    @Test("creator, recipient and guardian may each do exactly their acts on a nag", arguments: nagActsCases)
     func nagActs(_ act: NagAct, _ creator: Bool, _ recipient: Bool, _ guardian: Bool) {
         #expect((RoleMatrix.denial(of: act, by: .creator) == nil) == creator)
         #expect((RoleMatrix.denial(of: act, by: .recipient) == nil) == recipient)
@@ -145,7 +147,9 @@ import Testing
         (false, false, .otherParty, false, .connectionNotActive),
     ]
 
-    @Test("connections", arguments: connectionsCases)
+    @Test(
+        "a nag over a connection is allowed or denied by its state, kind, recipient and blocks",
+        arguments: connectionsCases)
     func connections(
         _ isActive: Bool, _ isCaregiver: Bool, _ recipient: ConnectionRecipient, _ isBlocked: Bool,
         _ expected: Denial?
@@ -167,7 +171,7 @@ import Testing
         #expect(denial(isBlocked: true, sharesFamily: true) == .blocked)
     }
 
-    @Test("every denial says something, once", arguments: Denial.allCases)
+    @Test("every denial has a message of its own", arguments: Denial.allCases)
     func messages(_ denial: Denial) {
         #expect(denial.message.hasSuffix("."))
         #expect(Denial.allCases.count { $0.message == denial.message } == 1)

@@ -19,7 +19,7 @@ import Testing
         (.missed, .max, -.max), (.missed, .min, 0),
     ]
 
-    @Test("streaks", arguments: streakCases)
+    @Test("a completion or miss changes the streak by its punctuality", arguments: streakCases)
     func streak(_ outcome: Punctuality, _ current: Int, _ delta: Int) {
         #expect(Score(outcome, multiplier: 1, currentStreak: current).streakDelta == delta)
     }
@@ -51,7 +51,7 @@ import Testing
         (BadgeFacts(completions: 3, streak: 0, dueInWeek: 4, onTimeInWeek: 3), [.firstCompletion], []),
     ]
 
-    @Test("badges", arguments: badgesCases)
+    @Test("badges are earned when their facts are reached, and once", arguments: badgesCases)
     func badges(_ facts: BadgeFacts, _ already: Set<BadgeType>, _ expected: [BadgeType]) {
         #expect(BadgeType.newlyEarned(facts, already: already) == expected)
     }
@@ -59,7 +59,7 @@ import Testing
 
 @Suite struct LocalCalendarTests {
     @Test(
-        "local days",
+        "local days begin and end at the zone's midnight, across clock changes",
         arguments: [
             ("2026-05-05T03:59:59Z", "2026-05-04T04:00:00Z", "2026-05-05T04:00:00Z"),
             ("2026-05-05T04:00:00Z", "2026-05-05T04:00:00Z", "2026-05-06T04:00:00Z"),
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "age",
+        "an age is counted by whole years on the local day",
         arguments: [
             ("2014-05-06", "2027-05-05", 12), ("2014-05-06", "2027-05-06", 13), ("2014-05-06", "2026-12-31", 12),
             ("2016-02-29", "2029-02-28", 12), ("2016-02-29", "2029-03-01", 13), ("2016-02-29", "2028-02-29", 12),
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "the date part counts, not the zone",
+        "of a date of birth the date part counts, not the zone",
         arguments: [
             "2014-05-06", "2014-05-06T00:00:00Z", "2014-05-06T23:59:59-11:00", "2014-05-06T00:00:00.000+14:00",
         ])
@@ -145,7 +145,7 @@ import Testing
         ("11:00:00", "12:10:00", SnoozeAllowance(isAllowed: false, perDay: 2, usedToday: 0), .snoozeNotAllowed),
     ]
 
-    @Test("snoozes, due at noon", arguments: snoozesCases)
+    @Test("a snooze is allowed within the policy's minutes and the child's allowance", arguments: snoozesCases)
     func snoozes(_ now: String, _ target: String, _ allowance: SnoozeAllowance?, _ expected: Denial?) {
         let denial = NagLimit.denialOfSnooze(
             from: at("2026-05-05T12:00:00Z"), to: at("2026-05-05T\(target)Z"), now: at("2026-05-05T\(now)Z"),

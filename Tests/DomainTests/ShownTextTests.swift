@@ -1,10 +1,10 @@
 import Domain
 import Testing
 
-@Suite("Other people's text beside ours")
+@Suite("Texts of other people in one line")
 struct ShownTextTests {
     @Test(
-        "is one line without commands to a terminal and without reordering",
+        "a shown text is one line without terminal commands and without reordering",
         arguments: [
             ("Please", "Please"), ("", ""),
             ("\u{1B}[2Jpills", " [2Jpills"), ("\u{1B}]0;owned\u{7}pills", " ]0;owned pills"),

@@ -11,7 +11,7 @@ import Testing
 @testable import ServerTestKit
 
 /// A family's day told with words that occur nowhere else, and then looked for everywhere they must not be.
-@Suite("What must not leak")
+@Suite("Secrets in logs, metrics and audit tables")
 struct CanaryTests {
     private static let password = "canary-password-7Qx"
     private static let pin = "8317"

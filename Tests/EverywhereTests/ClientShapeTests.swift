@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Shapes that the public clients rely on")
+@Suite("Request and response shapes that the public clients rely on")
 struct ClientShapeTests {
     @Test("double slashes and ids in upper case are read; ids in answers are lower case")
     func paths() async throws {
@@ -49,7 +49,7 @@ struct ClientShapeTests {
         }
     }
 
-    @Test("a write with an unknown parameter is refused with the name that was meant, before anything is done")
+    @Test("a write with an unknown parameter is refused before anything is done, and the meant name is suggested")
     func unknownParameterOfWrite() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -105,7 +105,9 @@ struct ClientShapeTests {
         }
     }
 
-    @Test("a change of what a nag cannot change is refused", arguments: ["recipient_id", "recurrence", "family_id"])
+    @Test(
+        "a change of a field that a nag cannot change is refused",
+        arguments: ["recipient_id", "recurrence", "family_id"])
     func unchangeable(_ member: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -117,7 +119,7 @@ struct ClientShapeTests {
         }
     }
 
-    @Test("a feed asked for since 0 begins at the beginning")
+    @Test("a feed with since 0 begins at the beginning")
     func sinceZero() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -130,7 +132,7 @@ struct ClientShapeTests {
         }
     }
 
-    @Test("nobody has connections yet, and the page says so in either client's words")
+    @Test("the list of connections is empty if there are none, and an unknown status is refused")
     func connections() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -148,7 +150,7 @@ struct ClientShapeTests {
         }
     }
 
-    @Test("a development token speaks for its user where the server was told so, and nowhere else")
+    @Test("a development token is accepted only where the server was told so")
     func developmentTokens() async throws {
         for isAccepted in [true, false] {
             try await TestServer.run(

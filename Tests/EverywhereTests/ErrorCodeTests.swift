@@ -6,9 +6,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Refusals name a public code, and the finer reason in details")
+@Suite("Codes and reasons of refusals")
 struct ErrorCodeTests {
-    @Test("at sign-in and in a family")
+    @Test("refusals at sign-in and in a family have a public code, and the finer reason in details")
     func codes() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

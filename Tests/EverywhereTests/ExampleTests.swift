@@ -26,7 +26,7 @@ struct ExampleTests {
         #expect(Set(Examples.recorded.members.map(\.key)).isSubset(of: document.operations.map(\.id)))
     }
 
-    @Test("what is asked without an access token")
+    @Test("operations without an access token answer as their examples")
     func open() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -60,7 +60,7 @@ struct ExampleTests {
         }
     }
 
-    @Test("what people ask who are in no family, or have a PIN")
+    @Test("operations of people without a family, or with a PIN, answer as their examples")
     func newcomers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -22,10 +22,10 @@ struct GuideTests {
         #expect(row?.contains(text) == true, "\(start): \(text)", sourceLocation: sourceLocation)
     }
 
-    @Test("lists every error code with its status", arguments: ErrorCode.allCases)
+    @Test("the API guide lists every error code with its status", arguments: ErrorCode.allCases)
     func errors(code: ErrorCode) { expectRow("`\(code.rawValue)` |", "| \(code.status)") }
 
-    @Test("says how long tokens are valid")
+    @Test("the API guide says how long tokens are valid")
     func tokens() {
         let (hour, day) = (Timestamp.Span.hours(1).microseconds, Timestamp.Span.days(1).microseconds)
         expectRow("access token |", "\(Tokens.accessLifetime.microseconds / hour) hours")
@@ -38,7 +38,7 @@ struct GuideTests {
     }
 
     @Test(
-        "says how many requests a minute are allowed",
+        "the API guide says how many requests a minute are allowed",
         arguments: [
             ("reads |", .read), ("reads below one nag", .nagDetail), ("writes |", .write),
             ("status changes, excuses", .frequentWrite), ("storing and checking keys", .thirdParty),
@@ -49,7 +49,7 @@ struct GuideTests {
         expectRow(row, limit.map { "| \($0 < 1_000 ? "\($0)" : "\($0 / 1_000),\($0 % 1_000)") |" } ?? "| unlimited |")
     }
 
-    @Test("says how often a day what is counted is allowed", arguments: DailyLimit.allCases)
+    @Test("the API guide has every daily limit", arguments: DailyLimit.allCases)
     func quotas(limit: DailyLimit) {
         let row =
             switch limit {
@@ -64,7 +64,7 @@ struct GuideTests {
         expectRow(row, "| \(limit.perDay)")
     }
 
-    @Test("names every event of a WebSocket, and the codes with which one is closed")
+    @Test("the API guide names every event of a WebSocket, and the codes with which one is closed")
     func realtime() {
         for kind in EventKind.allCases {
             #expect(Self.lines.contains { $0.hasPrefix("| `") && $0.contains("`\(kind.rawValue)`") }, "\(kind)")

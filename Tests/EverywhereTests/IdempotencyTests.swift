@@ -56,7 +56,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a replay gives the first answer and does nothing again, whatever has happened since")
+    @Test("a replayed key gets the first answer and does nothing again, whatever has happened since")
     func replay() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -90,7 +90,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a nag that was created is the answer to a retry after its due time")
+    @Test("a retry of a creation gets the created nag also after its due time")
     func afterTheDueTime() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -108,7 +108,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("twenty at once with one key are one act with one answer")
+    @Test("twenty requests at once with one key are one act with one answer")
     func concurrent() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -130,7 +130,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a session that has ended is told so, not the first answer; nothing of key and body is kept in the clear")
+    @Test("a replay after the session's end is 401, and the key is not stored in the clear")
     func afterTheSession() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -148,7 +148,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("a refusal is not an answer to keep: the same key may succeed later")
+    @Test("a refusal is not kept for a key, so that the same key may succeed later")
     func afterRefusal() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -11,9 +11,9 @@ import Testing
 @testable import ServerTestKit
 @testable import ServerTests
 
-@Suite("Every operation × everybody it is not for")
+@Suite("The matrix of operations and requesters")
 struct MatrixTests {
-    @Test("every bearer operation has its rows")
+    @Test("every operation with a bearer token has its rows in the matrix")
     func complete() {
         let names = MatrixRow.all.map(\.testDescription)
         #expect(Set(names).count == names.count)
@@ -21,7 +21,7 @@ struct MatrixTests {
             Set(MatrixRow.all.map(\.operation.id)) == Set(API.all.filter { $0.access == .bearer }.map(\.id)))
     }
 
-    @Test("refused", arguments: MatrixRow.batches)
+    @Test("every operation refuses each requester of its row", arguments: MatrixRow.batches)
     func refused(batch: MatrixRow.Batch) async throws {
         try await TestServer.run { server in
             let scene = try await Scene(server)
@@ -89,7 +89,7 @@ struct MatrixTests {
     }
 
     @Test(
-        "of a family's members, and of administrators, those who may are answered and all others refused",
+        "of members and administrators each operation answers those who may, and refuses all others",
         arguments: MatrixRow.batches)
     func roles(batch: MatrixRow.Batch) async throws {
         try await TestServer.run { server in

@@ -11,7 +11,7 @@ import Testing
 struct RateLimitTests {
     private static let limits: @Sendable (inout Configuration) -> Void = { $0.enforcesRateLimits = true }
 
-    @Test("350 reads at once: 300 pass, the others wait until the minute is over")
+    @Test("of 350 reads at once 300 pass, and the others wait until the minute is over")
     func exact() async throws {
         try await TestServer.run(configure: Self.limits) { server in
             let family = try await server.family()
@@ -40,7 +40,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("whoever holds a token of a session that has ended uses up nothing of the account's")
+    @Test("requests with a token of an ended session use up nothing of the account's limit")
     func endedSession() async throws {
         try await TestServer.run(configure: Self.limits) { server in
             let old = try await server.signUp("ada@example.org", name: "Ada")
@@ -55,7 +55,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("who is not signed in counts by address; probes never count")
+    @Test("requests without a token are limited by address, and probes never")
     func anonymous() async throws {
         try await TestServer.run(configure: Self.limits) { server in
             var statuses: [Int] = []
@@ -65,7 +65,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("whoever shows no valid token is counted by address, and told so")
+    @Test("requests without a valid token are limited by address, and say so")
     func unauthenticated() async throws {
         try await TestServer.run(configure: Self.limits) { server in
             let family = try await server.family()
@@ -79,7 +79,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("behind a configured proxy its clients are counted apart; without one the field is not believed")
+    @Test("behind a configured proxy clients are limited apart, and otherwise the proxy's field is ignored")
     func forwarded() async throws {
         for proxies in [["127.0.0.1"], []] {
             let proxies = try TrustedProxies(proxies)
@@ -118,7 +118,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("calls of third parties are counted apart: five a minute, also for another provider")
+    @Test("calls of third parties have a limit of their own: five a minute over all providers")
     func thirdParties() async throws {
         try await TestServer.run(configure: Self.limits) { server in
             let loner = try await server.account()
@@ -137,7 +137,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("status changes are counted apart: 60 a minute")
+    @Test("status changes have a limit of their own: 60 a minute")
     func tiers() async throws {
         try await TestServer.run(configure: Self.limits) { server in
             let family = try await server.family()

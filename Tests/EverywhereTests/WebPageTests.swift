@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What browsers open")
+@Suite("Web pages and documents")
 struct WebPageTests {
     @Test("the front page leads to pages that answer, and each page to files that it may load")
     func links() async throws {
@@ -43,7 +43,7 @@ struct WebPageTests {
     }
 
     @Test(
-        "the documents of the API are those of this build, and are sent again only when they have changed",
+        "the API documents are those of this build, and are sent again only when they have changed",
         arguments: [
             ("/openapi.json", APIDocument.bytes, "application/json", 4),
             ("/docs/guide.md", try Array(Data(contentsOf: guide)), "text/markdown; charset=utf-8", 2),
@@ -64,7 +64,7 @@ struct WebPageTests {
 
     private static let guide = repository.appending(path: "openapi/README.md")
 
-    @Test("the document of the API is the repository's, with a recorded request and response of each operation")
+    @Test("the API document is the repository's, with a recorded request and response of each operation")
     func examples() throws {
         let served = try JSONValue(parsing: APIDocument.bytes)
         for (path, methods) in try #require(served["paths"]?.objectValue).members.map({ ($0.key, $0.value) }) {
@@ -81,7 +81,7 @@ struct WebPageTests {
         #expect(served.withoutExamples == written.withoutExamples)
     }
 
-    @Test("an operator decides where / leads", arguments: ["/console", "https://nagz.example/welcome"])
+    @Test("an operator configures where the path / leads", arguments: ["/console", "https://nagz.example/welcome"])
     func home(address: String) async throws {
         try await TestServer.run(configure: { _ = $0.setHome(address) }) { server in
             let reply = try await server.call("GET", "/", isDocumented: false)
@@ -90,7 +90,7 @@ struct WebPageTests {
     }
 
     @Test(
-        "only to a path or a web address",
+        "the path / leads only to another path or a web address",
         arguments: [
             "", "/", "//evil.example", "javascript:alert(1)", "console", "https://", "/a b", "/a\r\nb: c", "/ä",
         ])

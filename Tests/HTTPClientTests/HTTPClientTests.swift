@@ -36,7 +36,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("a plain server: status, header fields, body, and what the request was")
+    @Test("a plain server's status, header fields and body arrive, and it receives what the request has")
     func plain() async throws {
         try await TestHTTPServer.with { server in
             try await withClient { client in
@@ -59,7 +59,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("TLS with a known authority, HTTP/2 by ALPN, many at once over few connections")
+    @Test("over TLS with a known authority HTTP/2 is used, by 200 requests at once")
     func tls() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
             try await withClient(authorities: server.authority) { client in
@@ -84,7 +84,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("an answer that is too large ends before it is stored; a slow, a stalled and a cut one end too")
+    @Test("an answer that is too large, slow, stalled or cut ends its request with an error")
     func limits() async throws {
         try await TestHTTPServer.with { server in
             try await withClient { client in
@@ -108,7 +108,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("a cancelled task ends its request at once, and others go on; so does a closed client")
+    @Test("a cancelled task and a closed client end their requests at once, and others go on")
     func cancellation() async throws {
         try await TestHTTPServer.with { server in
             try await withClient { client in
@@ -127,7 +127,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("many plain requests at once, one slow among them")
+    @Test("300 plain requests at once are answered while a slow one waits")
     func many() async throws {
         try await TestHTTPServer.with { server in
             try await withClient { client in
@@ -142,7 +142,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("no name and no spelling leads into the own network, unless the operator named it")
+    @Test("no name and no spelling leads into the own network, unless the operator allowed it")
     func ownNetwork() async throws {
         try await TestHTTPServer.with { server in
             let hosts = [
@@ -176,7 +176,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("nobody listens, nobody of that name")
+    @Test("a port without a server is unreachable, and an unknown name unresolvable")
     func unreachable() async throws {
         try await withClient { client in
             #expect(await Self.outcome(client, "http://127.0.0.1:1/") == HTTPClientError.unreachable.description)

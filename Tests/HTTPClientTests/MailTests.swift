@@ -48,7 +48,7 @@ struct MailTests {
     }
 
     @Test(
-        "a relay of this machine gets head and text as they are, lines with a full stop too, and refuses what it refuses"
+        "a relay on this machine gets head and text unchanged, and its refusals are reported"
     )
     func plain() async throws {
         try await TestHTTPServer.with { server in
@@ -74,7 +74,7 @@ struct MailTests {
     }
 
     @Test(
-        "elsewhere nothing is sent without TLS, nor to a relay whose certificate is for another name; a password is used"
+        "to another host no mail goes without TLS or a matching certificate, and a password is used"
     )
     func tls() async throws {
         try await TestHTTPServer.with(.tls(name: "localhost")) { server in
@@ -112,7 +112,7 @@ struct MailTests {
     }
 
     @Test(
-        "what could be another recipient, field or command is not sent",
+        "a mail that could inject a recipient, field or command is not sent",
         arguments: [
             mail(to: "nell@example.org>\r\nRCPT TO:<otto@example.org"), mail(to: "nell@example.org,otto@example.org"),
             mail(to: "nell"), mail(text: "a\r\nb"), mail(text: "ä"), mail(text: String(repeating: "a", count: 901)),

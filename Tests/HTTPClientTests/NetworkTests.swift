@@ -5,7 +5,7 @@ import Testing
 @Suite("Own network")
 struct NetworkTests {
     @Test(
-        "addresses of the own network",
+        "addresses of the own network are refused unless their block is allowed",
         arguments: [
             "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.255.255",
             "169.254.169.254",
@@ -22,7 +22,7 @@ struct NetworkTests {
     }
 
     @Test(
-        "addresses of the internet",
+        "addresses of the internet are allowed",
         arguments: [
             "1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
             "172.15.255.255", "172.32.0.0", "192.167.255.255", "192.169.0.0", "223.255.255.255", "2606:4700::1111",
@@ -32,7 +32,7 @@ struct NetworkTests {
         #expect(NetworkGuard().allows(try #require(NetworkAddress(text))))
     }
 
-    @Test("the guard of loopback allows nothing else")
+    @Test("the loopback guard allows loopback addresses and no others")
     func loopback() throws {
         for text in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
             #expect(NetworkGuard.loopback.allows(try #require(NetworkAddress(text))), "\(text)")
@@ -55,7 +55,7 @@ struct NetworkTests {
         #expect(!internet.maySend(to: "127.0.0.1") && !loopback.maySend(to: "1.1.1.1"))
     }
 
-    @Test("blocks, and what is none")
+    @Test("a network block contains its addresses, and a malformed one is refused")
     func blocks() throws {
         let block = try #require(NetworkBlock("192.168.0.0/16"))
         #expect(block.contains(try #require(NetworkAddress("192.168.255.1"))))

@@ -54,7 +54,7 @@ struct WebSocketClientTests {
     private static let words = Hearing(
         isOpen: true, messages: ["one", "two", String(repeating: "é", count: 40_000)], end: .success(4_001))
 
-    @Test("receives messages of all lengths, and the code of the end")
+    @Test("the WebSocket client receives messages of all lengths, and the close code")
     func plain() async throws {
         try await TestHTTPServer.with { server in
             let heard = try await Self.hear(server.url() + "/ws/words")
@@ -62,7 +62,7 @@ struct WebSocketClientTests {
         }
     }
 
-    @Test("over TLS, with an authority that is known")
+    @Test("the WebSocket client accepts TLS with a known authority, and refuses another")
     func tls() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
             let url = server.url() + "/ws/words"
@@ -73,7 +73,7 @@ struct WebSocketClientTests {
         }
     }
 
-    @Test("refused, too large, silent, forbidden, nobody there: each ends in an error of its own")
+    @Test("a refused, too large, forbidden, unreachable or malformed WebSocket request ends in an error")
     func faults() async throws {
         try await TestHTTPServer.with { server in
             let refused = try await Self.hear(server.url() + "/nothing")
@@ -90,7 +90,7 @@ struct WebSocketClientTests {
         #expect(malformed == Hearing(end: .failure(.malformedRequest)))
     }
 
-    @Test("a cancelled task ends it at once; a server from which nothing comes is given up")
+    @Test("a cancelled task ends its WebSocket at once, and a silent server's is given up")
     func ends() async throws {
         try await TestHTTPServer.with { server in
             let cancelled = try await Self.hear(server.url() + "/ws/silent", cancelsWhenOpen: true)
@@ -102,7 +102,7 @@ struct WebSocketClientTests {
         }
     }
 
-    @Test("an acceptance must prove that the server read the key")
+    @Test("the answer to a WebSocket request must prove that the server read the key")
     func acceptance() throws {
         let key = try #require(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ=="))
         let good =

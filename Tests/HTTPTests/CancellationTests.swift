@@ -31,7 +31,7 @@ private final class Waiting: Sendable {
     }
 }
 
-@Suite("A handler whose client has gone is cancelled", .timeLimit(.minutes(10)))
+@Suite("Cancellation of handlers", .timeLimit(.minutes(10)))
 struct CancellationTests {
     private let gate = Gate()
     private let ended = Gate()
@@ -64,7 +64,7 @@ struct CancellationTests {
             ]))
     }
 
-    @Test("when the peer resets the connection", arguments: ["/handler", "/stream"])
+    @Test("a handler is cancelled when the peer resets the connection", arguments: ["/handler", "/stream"])
     func reset(_ path: String) async throws {
         try await withServer(try application()) { _, port in
             let client = Client(port: port)
@@ -75,7 +75,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("when a drain's deadline has passed", arguments: ["/handler", "/stream"])
+    @Test("a handler is cancelled when a drain's deadline has passed", arguments: ["/handler", "/stream"])
     func drain(_ path: String) async throws {
         try await withServer(try application()) { server, port in
             let client = Client(port: port)
@@ -87,7 +87,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("but not when the peer has only finished sending, nor one that comes after")
+    @Test("a handler is not cancelled when the peer has only finished sending")
     func halfClose() async throws {
         try await withServer(try application()) { _, port in
             let client = Client(port: port)

@@ -82,7 +82,7 @@ struct ConnectionStateTests {
         #expect(script.state.isFinished)
     }
 
-    @Test("content may be slow, but not below the minimum rate")
+    @Test("content may be slow, but not slower than the minimum rate")
     func slowBody() {
         var script = Script()
         script.feed(post)
@@ -96,7 +96,7 @@ struct ConnectionStateTests {
         #expect(script.events == ["head", "fault bodyTimeout"])
     }
 
-    @Test("content that keeps to the rate has all the time it needs")
+    @Test("content that keeps to the minimum rate has all the time it needs")
     func steadyBody() {
         var script = Script()
         script.feed(post)
@@ -105,7 +105,7 @@ struct ConnectionStateTests {
         #expect(script.events == ["head"])
     }
 
-    @Test("what came at once does not pay for a drip after it")
+    @Test("early content does not make up for slow content after it")
     func drippedBody() {
         var script = Script()
         script.feed(post + String(repeating: "x", count: 99_000))
@@ -115,7 +115,7 @@ struct ConnectionStateTests {
         #expect(script.events == ["head", "fault bodyTimeout"])
     }
 
-    @Test("an answer of which a little is read now and then is given up")
+    @Test("an answer of which only a little is read now and then is abandoned")
     func drippedAnswer() {
         var script = Script()
         script.feed(get)
@@ -126,7 +126,7 @@ struct ConnectionStateTests {
         #expect(script.state.isClosed)
     }
 
-    @Test("content may be silent for ten seconds, however much came before")
+    @Test("content may pause for ten seconds, however much came before")
     func silentBody() {
         var script = Script()
         script.feed(post + String(repeating: "x", count: 50_000))
@@ -142,7 +142,7 @@ struct ConnectionStateTests {
         #expect(script.state.isFinished)
     }
 
-    @Test("no request is taken while another is answered, and bytes behind it wait")
+    @Test("no request is read while another is answered, and bytes behind it wait")
     func pipeline() {
         var script = Script()
         script.feed(get + get + "GET")
@@ -168,7 +168,7 @@ struct ConnectionStateTests {
         #expect(script.state.wantsInput)
     }
 
-    @Test("an answer that makes no progress is given up")
+    @Test("an answer that makes no progress is abandoned")
     func writeStall() {
         var script = Script()
         script.feed(get)
@@ -188,7 +188,7 @@ struct ConnectionStateTests {
         #expect(script.state.deadline == nil)
     }
 
-    @Test("a fault is answered, then input is read and discarded for a while")
+    @Test("a request error is answered, then input is read and discarded for a while")
     func lingering() {
         var script = Script()
         script.feed("BAD\r\n" + get)
@@ -202,7 +202,7 @@ struct ConnectionStateTests {
         #expect(script.state.isClosed)
     }
 
-    @Test("lingering has an end in bytes too")
+    @Test("the input that is discarded after an error has a limit in bytes too")
     func lingeringFlood() {
         var limits = Limits()
         limits.lingerBytes = 100
@@ -224,7 +224,7 @@ struct ConnectionStateTests {
         #expect(head.map { script.state.persists(after: $0) } == false)
     }
 
-    @Test("half-close: what was sent is answered", arguments: [get, get + get])
+    @Test("requests that came before the peer finished sending are answered", arguments: [get, get + get])
     func halfClose(_ wire: String) {
         var script = Script()
         script.feed(wire)
@@ -237,7 +237,8 @@ struct ConnectionStateTests {
     }
 
     @Test(
-        "the peer's end before, inside and after a request", arguments: [("", ["close"]), ("GET", ["fault truncated"])])
+        "a peer that finishes sending before a request ends the connection, and inside one gets an error",
+        arguments: [("", ["close"]), ("GET", ["fault truncated"])])
     func peerEnds(_ wire: String, _ expected: [String]) {
         var script = Script()
         script.feed(wire)
@@ -245,7 +246,7 @@ struct ConnectionStateTests {
         #expect(script.events == expected)
     }
 
-    @Test("draining: an idle connection has a short grace, a running request its answer")
+    @Test("when draining, an idle connection has a short grace, and a running request its answer")
     func drain() {
         var idle = Script()
         idle.state.drain(now: after(5))
@@ -280,7 +281,7 @@ struct ConnectionStateTests {
     }
 
     @Test(
-        "a request that needs more room than there is is refused, but for one without content that is complete",
+        "a request beyond the memory limit is refused, but a complete one without content is not",
         arguments: [
             (post, 1_000, ["head"]), (post + "x", 1_000, ["head"]),
             (post + String(repeating: "x", count: 1_000), 1_000, ["head", "fault memoryTaken"]),
@@ -293,7 +294,7 @@ struct ConnectionStateTests {
         #expect(script.events == events)
     }
 
-    @Test("room is counted over all the pieces of a request")
+    @Test("memory for a request is counted over all its pieces")
     func roomInPieces() {
         var script = Script()
         script.feed(post, room: 1_000)
@@ -305,7 +306,7 @@ struct ConnectionStateTests {
         #expect(script.state.heldBytes == 0 && script.state.isFinished)
     }
 
-    @Test("a declared length above the route's limit is a fault before content is read")
+    @Test("a declared length above the route's limit is refused before content is read")
     func routeLimit() {
         var script = Script()
         script.feed(String(post.prefix(post.count)))

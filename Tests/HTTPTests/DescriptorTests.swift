@@ -6,7 +6,7 @@ import Testing
 @Suite("Descriptors", .timeLimit(.minutes(10)))
 struct DescriptorTests {
     @Test(
-        "there are as many connections as descriptors for them, and some to refuse the others with",
+        "a server accepts as many connections as it has descriptors, and has some to refuse others with",
         arguments: [
             (1 << 20, 2, 20_000, 256), (20_612, 2, 20_000, 256), (20_000, 2, 19_388, 256), (4_096, 4, 3_500, 124),
             (1_024, 2, 810, 57), (1_024, 16, 812, 7), (164, 1, 56, 8), (103, 1, 3, 0), (100, 1, 1, 0), (20, 4, 1, 0),
@@ -18,7 +18,7 @@ struct DescriptorTests {
         #expect(limits.connections + loops * limits.refusals + 100 <= max(descriptors, 101))
     }
 
-    @Test("a worker that finds no descriptor free looks again, and goes on by itself", arguments: [EMFILE, ENFILE])
+    @Test("a worker that finds no descriptor free looks again, and recovers by itself", arguments: [EMFILE, ENFILE])
     func exhaustion(_ number: Int32) async throws {
         let application = Application(router: try Router([.immediate(.get, "/") { _ in .text(.ok, "root") }]))
         let worker = try LoneWorker(application) {

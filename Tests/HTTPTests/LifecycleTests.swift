@@ -15,7 +15,7 @@ struct LifecycleTests {
         try await body(loops)
     }
 
-    @Test("when one of the loops cannot listen, all that was opened is closed, and the port is free")
+    @Test("when one of the loops cannot listen, everything opened is closed, and the port is free")
     func partialFailure() async throws {
         try await withLoops(3) { loops in
             let server = HTTPServer(try sampleApplication(), on: loops)
@@ -43,7 +43,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("of several drains each returns, once nothing is left; the earliest deadline counts")
+    @Test("several drains all return once no connection is left, and the earliest deadline counts")
     func concurrentDrains() async throws {
         let (gate, log) = (Gate(), RequestLog())
         let route = Route(.get, "/hold") { _ in
@@ -71,7 +71,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("drains at once with many connections that come and go")
+    @Test("drains at once with many connections that come and go all return")
     func drainsUnderLoad() async throws {
         try await withLoops(2) { loops in
             let server = HTTPServer(try sampleApplication(), on: loops)

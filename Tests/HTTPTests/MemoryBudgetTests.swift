@@ -8,7 +8,7 @@ private func network(_ host: String) throws -> RemoteAddress.Network { try #requ
 struct MemoryBudgetTests {
     private let budget = MemoryBudget(limit: 1_600, limitPerAddress: 600, small: 50)
 
-    @Test("one address cannot take what is there for all")
+    @Test("one address cannot reserve the memory of all")
     func byAddress() throws {
         let (own, other) = (try network("192.0.2.1"), try network("192.0.2.2"))
         let first = budget.reserve(500, for: own)
@@ -18,7 +18,7 @@ struct MemoryBudgetTests {
         #expect(granted == [true, false, true] && budget.reservedBytes == 1_100)
     }
 
-    @Test("an IPv6 /64 is one address")
+    @Test("an IPv6 /64 counts as one address")
     func sixtyFour() throws {
         let first = budget.reserve(500, for: try network("2001:db8::1"))
         let second = budget.reserve(500, for: try network("2001:db8::ffff:1"))
@@ -27,7 +27,7 @@ struct MemoryBudgetTests {
         #expect(granted == [true, false, true])
     }
 
-    @Test("however many addresses there are, the last sixteenth is for small ones")
+    @Test("the last sixteenth of the memory is for small reservations, however many addresses there are")
     func small() throws {
         let all = budget.reserve(1_500, for: nil)
         let large = budget.reserve(51, for: nil)
@@ -38,7 +38,7 @@ struct MemoryBudgetTests {
         #expect(granted == [true, false, true, true, false])
     }
 
-    @Test("a reservation grows as far as there is room, shrinks always, and ends with its owner")
+    @Test("a reservation grows while there is memory, can always shrink, and ends with its owner")
     func resizing() throws {
         let own = try network("192.0.2.1")
         do {
@@ -52,7 +52,7 @@ struct MemoryBudgetTests {
         #expect(again)
     }
 
-    @Test("an address has at most twice as many connections as are free, so others always find room")
+    @Test("an address has at most twice as many connections as are free, so that others always find room")
     func connections() throws {
         var limits = Limits()
         limits.connections = 90

@@ -22,7 +22,7 @@ private func get(_ fields: String, _ target: String = "/") throws -> Request {
 
 @Suite("Requests")
 struct RequestTests {
-    @Test("a line ends at its first control byte, wherever it lies")
+    @Test("a header line ends at its first control byte, wherever it lies")
     func controls() {
         for byte in UInt8.min...UInt8.max {
             for place in 0..<20 {
@@ -34,7 +34,7 @@ struct RequestTests {
         }
     }
 
-    @Test("fields are found without regard to case, trimmed, in order")
+    @Test("header fields are found without regard to case, trimmed, in order")
     func fields() throws {
         let request = try get("X-One:  a b \t\r\nx-two: 1\r\nX-TWO: 2\r\n")
         #expect(request.headers["x-one"] == "a b")
@@ -45,7 +45,7 @@ struct RequestTests {
     }
 
     @Test(
-        "queries are decoded",
+        "a query is decoded",
         arguments: [
             ("/?a=1&b=2", "a=1|b=2"), ("/?a=x+y%20z", "a=x y z"), ("/?a", "a="), ("/?=v", "=v"), ("/?", ""),
             ("/?a=b=c", "a=b=c"), ("/?&&a=1&", "a=1"), ("/?%C3%A4=%F0%9F%91%8D", "ä=👍"), ("/?a=%26%3D", "a=&="),
@@ -56,7 +56,7 @@ struct RequestTests {
     }
 
     @Test(
-        "bearer tokens",
+        "a bearer token is read in any case of the scheme, and of no other scheme",
         arguments: [
             ("Authorization: Bearer abc\r\n", "abc"), ("authorization: bearer  abc\r\n", "abc"),
             ("Authorization: Basic abc\r\n", nil), ("Authorization: Bearer\r\n", nil), ("", nil),
@@ -66,7 +66,7 @@ struct RequestTests {
     }
 
     @Test(
-        "trace contexts",
+        "a valid trace context is continued, and an invalid one is not",
         arguments: [
             ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
             ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", true),
@@ -87,7 +87,7 @@ struct RequestTests {
         #expect(own.span != parent.span && own.traceparent.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-"))
     }
 
-    @Test("IDs of new traces begin with the time, and no two are the same")
+    @Test("ids of new traces begin with the time, and no two are the same")
     func newTraces() {
         var (first, second) = (IdentifierSource(seed: 1, stream: 1), IdentifierSource(seed: 1, stream: 3))
         let early = (0..<1_000).map { _ in first.trace(continuing: nil, at: 1_790_000_000_000).traceID }
@@ -96,7 +96,7 @@ struct RequestTests {
         #expect(Set((early + late).map { $0.suffix(20) }).count == 2_000)
     }
 
-    @Test("addresses print")
+    @Test("remote addresses are printed, parsed, and grouped by network")
     func addresses() {
         #expect(RemoteAddress.loopback.description == "127.0.0.1:0")
         let six = RemoteAddress(high: 0x2001_0db8_0000_0000, low: 1, port: 80)
@@ -110,7 +110,7 @@ struct RequestTests {
     }
 
     @Test(
-        "behind a proxy the client is the last address that is none; else the field says nothing",
+        "behind a proxy the client is the last address that is no proxy, and otherwise the field is ignored",
         arguments: [
             // Proxies, X-Forwarded-For, the client that follows.
             ("", "192.0.2.7", "127.0.0.1"), ("127.0.0.1", "", "127.0.0.1"), ("127.0.0.1", "192.0.2.7", "192.0.2.7"),
@@ -132,7 +132,7 @@ struct RequestTests {
     }
 
     @Test(
-        "a proxy's name that is none is refused",
+        "a malformed proxy name is refused",
         arguments: ["", "10.0.0.0/33", "10.0.0.0/", "a/8", "::/129", "::1/-1"])
     func malformedProxies(_ name: String) {
         #expect(throws: TrustedProxies.Malformed.self) { try TrustedProxies([name]) }
@@ -142,7 +142,7 @@ struct RequestTests {
 @Suite("Responses")
 struct ResponseTests {
     @Test(
-        "dates",
+        "a date is written in the format of HTTP",
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
@@ -150,14 +150,14 @@ struct ResponseTests {
         ])
     func dates(_ seconds: Int, _ expected: String) { #expect(DateLine.fixdate(seconds) == expected) }
 
-    @Test("a value cannot end its line")
+    @Test("a line break in a header value does not end its line")
     func splitting() {
         var wire: [UInt8] = []
         wire.append(HeaderField("location", "/a\r\nset-cookie: x=1"))
         #expect(String(decoding: wire, as: UTF8.self) == "location: /a  set-cookie: x=1\r\n")
     }
 
-    @Test("every answer is guarded and dated")
+    @Test("every answer has the security header fields and a date")
     func guards() throws {
         let connection = try ScriptedConnection(sampleApplication())
         connection.receive(bytes("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
@@ -188,7 +188,7 @@ struct ResponseTests {
     }
 
     @Test(
-        "If-None-Match",
+        "an answer whose ETag is in If-None-Match is 304",
         arguments: [
             ("W/\"v1\"", 304), ("\"v1\"", 304), ("\"v0\", W/\"v1\"", 304), ("*", 304), ("\"v2\"", 200), ("v1", 200),
             ("", 200),
@@ -205,7 +205,7 @@ struct ResponseTests {
 @Suite("Compression")
 struct CompressionTests {
     @Test(
-        "gzip is sent when it is accepted",
+        "an answer is compressed with gzip when that is accepted",
         arguments: [
             ("gzip", true), ("GZIP", true), ("deflate, gzip;q=0.5", true), ("*", true), ("gzip;q=0", false),
             ("gzip; q=0.000", false), ("*;q=0", false), ("gzip;q=0, *", false), ("identity", false), ("", false),
@@ -220,7 +220,7 @@ struct CompressionTests {
         #expect(plain == bytes(String(repeating: "nag ", count: 1000)))
     }
 
-    @Test("small content is left alone")
+    @Test("small content is not compressed")
     func small() throws {
         let connection = try ScriptedConnection(sampleApplication())
         connection.receive(bytes("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"))
@@ -228,7 +228,7 @@ struct CompressionTests {
         #expect(answer["content-encoding"] == nil && answer["vary"] == nil)
     }
 
-    @Test("one compressor serves many bodies, and gives up on noise")
+    @Test("one compressor serves many bodies, and gives up on incompressible ones")
     func reuse() {
         let deflater = Deflater()
         for size in [1024, 5000, 100_000] {
@@ -282,7 +282,7 @@ struct CORSTests {
     }
 
     @Test(
-        "a page can read every refusal",
+        "a page of a configured origin can read every refusal",
         arguments: [
             ("GET /nothing HTTP/1.1\r\nHost: a\r\n<origin>\r\n", 404),
             ("DELETE / HTTP/1.1\r\nHost: a\r\n<origin>\r\n", 405),
@@ -321,7 +321,9 @@ struct CORSTests {
         #expect(answer.all("vary").contains { $0.contains("Origin") })
     }
 
-    @Test("other origins get no grant", arguments: ["https://evil.example", "null", "https://app.example.evil", "*"])
+    @Test(
+        "a preflight of another origin is not granted",
+        arguments: ["https://evil.example", "null", "https://app.example.evil", "*"])
     func refused(_ origin: String) throws {
         let preflight = try answer(preflight(origin))
         #expect(preflight["access-control-allow-origin"] == nil && preflight["access-control-allow-methods"] == nil)
@@ -329,7 +331,7 @@ struct CORSTests {
         #expect(get.status == 200 && get["access-control-allow-origin"] == nil && get["vary"] == "Origin")
     }
 
-    @Test("answers to a configured origin can be read, errors too", arguments: [("/", 200), ("/nothing", 404)])
+    @Test("a page of a configured origin can read answers and errors", arguments: [("/", 200), ("/nothing", 404)])
     func readable(_ path: String, _ status: Int) throws {
         let answer = try answer("GET \(path) HTTP/1.1\r\nHost: a\r\nOrigin: https://app.example\r\n\r\n")
         #expect(answer.status == status && answer["access-control-allow-origin"] == "https://app.example")

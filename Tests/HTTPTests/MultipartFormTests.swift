@@ -57,7 +57,7 @@ struct MultipartFormTests {
             parts: Array(repeating: ["file", "image.jpg", "x"], count: 16)),
     ]
 
-    @Test("reads", arguments: accepted)
+    @Test("the parser reads a multipart form's parts", arguments: accepted)
     func reads(_ sample: Accepted) throws {
         let bytes = Array(sample.body.utf8)
         let form = try MultipartForm(parsing: bytes.span, MultipartBoundary(Array("b".utf8)))
@@ -128,7 +128,7 @@ struct MultipartFormTests {
             error: .headTooLarge),
     ]
 
-    @Test("refuses", arguments: refused)
+    @Test("the parser refuses a malformed multipart form", arguments: refused)
     func refuses(_ sample: Refused) throws {
         let boundary = try MultipartBoundary(Array("b".utf8))
         let bytes = Array(sample.body.utf8)
@@ -136,7 +136,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "reads the boundary of a Content-Type",
+        "the parser reads the boundary of a Content-Type",
         arguments: [
             ("multipart/form-data; boundary=abc", "abc"),
             ("Multipart/Form-Data;charset=utf-8;BOUNDARY=\"a b:c\"", "a b:c"),
@@ -152,7 +152,7 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "refuses a Content-Type",
+        "the parser refuses a Content-Type without a valid boundary",
         arguments: [
             ("", MultipartError.mediaType), (";boundary=a", .mediaType), ("application/json", .mediaType),
             ("multipart/mixed; boundary=a", .mediaType), ("multipart/form-data", .boundarySyntax),
@@ -169,7 +169,7 @@ struct MultipartFormTests {
         #expect(throws: error) { try MultipartBoundary(contentType: bytes.span) }
     }
 
-    @Test("reads 10 MB of line ends that might begin a delimiter in one pass")
+    @Test("the parser reads 10 MB of line ends that might begin a delimiter")
     func lineEnds() throws {
         let content = Array(repeating: [UInt8]("\r\n--".utf8), count: 2_500_000).flatMap(\.self)
         let bytes = Array("--b\r\n\(Self.picture)\r\n\r\n".utf8) + content + Array("\r\n--b--".utf8)

@@ -9,7 +9,7 @@ private struct Broken: Error {}
 private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 private let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
 
-@Suite("Each request is observed once", .timeLimit(.minutes(10)))
+@Suite("Records of requests", .timeLimit(.minutes(10)))
 struct ObservationTests {
     /// `/hold` answers, and `/part` ends its stream, once the gate is open.
     private func application(_ gate: Gate = Gate(), called: @escaping @Sendable (RequestID) -> Void = { _ in }) throws
@@ -63,7 +63,7 @@ struct ObservationTests {
         await log.lines(1).first.map { "\($0.route ?? "-") \($0.status) \($0.fault ?? "-")" } ?? ""
     }
 
-    @Test("when the peer resets while its handler runs; the answer that comes later adds nothing")
+    @Test("a request is recorded once when the peer resets while its handler runs")
     func resetDuringHandler() async throws {
         let (gate, log) = (Gate(), RequestLog())
         try await withServer(try application(gate), observer: log) { server, port in
@@ -78,7 +78,7 @@ struct ObservationTests {
     }
 
     @Test(
-        "when the peer resets before its request is complete",
+        "a request is recorded once when the peer resets before it is complete",
         arguments: [("GET / HT", "- 499 disconnected"), (post + "12345", "/ 499 disconnected")])
     func resetDuringRequest(_ wire: String, _ expected: String) async throws {
         let log = RequestLog()
@@ -96,7 +96,7 @@ struct ObservationTests {
         #expect("\(last.route ?? "-") \(last.status) \(last.fault ?? "-")" == expected)
     }
 
-    @Test("when the deadline of a drain cuts it off")
+    @Test("a request is recorded once when the deadline of a drain cuts it off")
     func drainDeadline() async throws {
         let (gate, log) = (Gate(), RequestLog())
         try await withServer(try application(gate), observer: log) { server, port in
@@ -110,7 +110,7 @@ struct ObservationTests {
         #expect(log.lines.count == 1)
     }
 
-    @Test("when a stream fails: with the error, and the status that was sent")
+    @Test("a request is recorded once when its stream fails, with the error and the sent status")
     func streamFails() async throws {
         let log = RequestLog()
         try await withServer(try application(), observer: log) { _, port in
@@ -123,7 +123,7 @@ struct ObservationTests {
         #expect(log.lines.count == 1)
     }
 
-    @Test("when the peer resets a stream")
+    @Test("a request is recorded once when the peer resets its stream")
     func resetDuringStream() async throws {
         let (gate, log) = (Gate(), RequestLog())
         try await withServer(try application(gate), observer: log) { _, port in
@@ -138,7 +138,7 @@ struct ObservationTests {
         #expect(log.lines.count == 1)
     }
 
-    @Test("when the peer does not read a stream")
+    @Test("a request is recorded once when the peer does not read its stream")
     func stalledStream() async throws {
         let log = RequestLog()
         var limits = Limits()
@@ -152,7 +152,7 @@ struct ObservationTests {
         #expect(log.lines.count == 1)
     }
 
-    @Test("a whole stream counts all its bytes")
+    @Test("the record of a whole stream counts all its bytes")
     func wholeStream() async throws {
         let (gate, log) = (Gate(), RequestLog())
         await gate.open()
@@ -165,7 +165,8 @@ struct ObservationTests {
         }
     }
 
-    @Test("as many records as requests, under resets at random moments", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(
+        "there are as many records as requests, with resets at random moments", arguments: 1...8 as ClosedRange<UInt64>)
     func count(_ seed: UInt64) async throws {
         var random = SeededNumbers(seed: seed)
         let (gate, log, called) = (Gate(), RequestLog(), RequestIDs())

@@ -50,7 +50,7 @@ struct PipelineTests {
         return Application(router: try Router(routes + [short]), requestIDField: "X-Request-Id")
     }
 
-    @Test("answers of all sizes and kinds leave in order, byte for byte", arguments: asked.indices)
+    @Test("a pipeline's answers of all sizes and kinds leave in order, byte for byte", arguments: asked.indices)
     func order(_ first: Int) async throws {
         try await withServer(try Self.application()) { _, port in
             var alone: [[UInt8]] = []
@@ -68,7 +68,7 @@ struct PipelineTests {
         }
     }
 
-    @Test("a fault behind an answer of any size comes after it", arguments: asked.indices)
+    @Test("the answer to a faulty request comes after the answers before it, of any size", arguments: asked.indices)
     func fault(_ first: Int) async throws {
         try await withServer(try Self.application()) { _, port in
             let asked = Self.asked[first]
@@ -77,7 +77,7 @@ struct PipelineTests {
         }
     }
 
-    @Test("are answered to their end, whichever sends find the socket full", arguments: 0..<256)
+    @Test("a pipeline is answered to its end, whichever sends find the socket full", arguments: 0..<256)
     func fullSocket(_ script: Int) async throws {
         let large = Self.asked.filter { $0.path.hasSuffix("/\(20 << 10)") }
         let short = Self.asked.filter { $0.path == "/short" }

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 /// Clients that mean harm, from addresses of their own, and others that only want to be served.
-@Suite("Under pressure", .serialized, .timeLimit(.minutes(10)))
+@Suite("Memory limits under load", .serialized, .timeLimit(.minutes(10)))
 struct PressureTests {
     /// By how much bounds and attacks are smaller than they could be: the thread sanitizer makes each byte dear.
     private static let scale = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 1 : 8
@@ -41,7 +41,8 @@ struct PressureTests {
         return succeeded
     }
 
-    @Test("one address that announces much and drips stops nobody else's writes", arguments: [1, 2])
+    @Test(
+        "one address that announces large content and sends it slowly blocks nobody else's writes", arguments: [1, 2])
     func drip(_ loops: Int) async throws {
         // An eighth of what a server has by default.
         var limits = Limits()
@@ -61,7 +62,7 @@ struct PressureTests {
         }
     }
 
-    @Test("many addresses that drip together stop no small writes")
+    @Test("many addresses that send slowly together block no small writes")
     func manyAddresses() async throws {
         var limits = Limits()
         limits.requestMemory = 4 << 20
@@ -77,7 +78,7 @@ struct PressureTests {
         }
     }
 
-    @Test("what a proxy sends counts for the client it names, and for the /64 of an IPv6 client")
+    @Test("a proxy's requests count for the client it names, and for the /64 of an IPv6 client")
     func behindProxy() async throws {
         var limits = Limits()
         limits.requestMemoryPerAddress = 100_000
@@ -111,7 +112,7 @@ struct PressureTests {
         }
     }
 
-    @Test("slow readers of a large page cost what the limits say, and keep nobody else from it", arguments: [1, 2])
+    @Test("slow readers of a large page use memory within the limits, and keep nobody else from it", arguments: [1, 2])
     func slowReaders(_ loops: Int) async throws {
         let limits = Limits()
         try await withServer(try application(), loops: loops) { server, port in
@@ -139,7 +140,7 @@ struct PressureTests {
         }
     }
 
-    @Test("a page can read that there is no memory for its answer, and refusals before its origin was read")
+    @Test("a page can read the refusal of an answer for lack of memory, and refusals before its origin was read")
     func crossOrigin() async throws {
         var limits = Limits()
         limits.answerMemoryPerAddress = 1 << 20
@@ -162,7 +163,7 @@ struct PressureTests {
         }
     }
 
-    @Test("refused a large answer, a connection goes on; HEAD and half-close cost nothing")
+    @Test("a connection goes on after a large answer was refused, and HEAD and half-close use no memory")
     func refusedAnswer() async throws {
         var limits = Limits()
         limits.answerMemoryPerAddress = 1 << 20
@@ -270,7 +271,7 @@ struct PressureTests {
         }
     }
 
-    @Test("a pipeline whose answers nobody reads is not read on")
+    @Test("a pipeline whose answers nobody reads is not read further")
     func pipeline() async throws {
         try await withServer(try application()) { server, port in
             let client = Client(port: port, receiveBuffer: 4_096)

@@ -4,18 +4,18 @@ import Testing
 
 @Suite("Raw requests")
 struct RawRequestTests {
-    @Test("get their exact statuses in process", arguments: rawRequests)
+    @Test("raw requests get their exact statuses in process", arguments: rawRequests)
     func inProcess(_ raw: RawRequest) throws {
         #expect(try statuses(raw, cutAt: nil, sampleApplication()) == raw.statuses)
     }
 
-    @Test("get the same statuses wherever they are cut", arguments: rawRequests)
+    @Test("raw requests get the same statuses wherever they are cut", arguments: rawRequests)
     func cut(_ raw: RawRequest) throws {
         let application = try sampleApplication()
         for cut in cuts(of: raw.wire) { #expect(try statuses(raw, cutAt: cut, application) == raw.statuses) }
     }
 
-    @Test("read the same wherever they are cut", arguments: rawRequests)
+    @Test("raw requests are parsed the same wherever they are cut", arguments: rawRequests)
     func splitInvariance(_ raw: RawRequest) {
         let whole = transcript([raw.wire[...]])
         for cut in cuts(of: raw.wire) { #expect(transcript([raw.wire[..<cut], raw.wire[cut...]]) == whole) }
@@ -23,7 +23,7 @@ struct RawRequestTests {
         #expect(transcript(raw.wire.indices.map { raw.wire[$0...$0] }, limits: limits) == whole)
     }
 
-    @Test("get their exact statuses over a socket")
+    @Test("raw requests get their exact statuses over a socket")
     func live() async throws {
         try await withServer(try sampleApplication()) { _, port in
             for raw in rawRequests {

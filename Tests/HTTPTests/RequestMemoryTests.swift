@@ -50,7 +50,7 @@ struct RequestMemoryTests {
         #expect(HTTPTests.answers(in: await holder.receive(until: "60000")).map(\.status) == [200])
     }
 
-    @Test("what is held is refused to others, and given back with the answer")
+    @Test("memory held by a request is refused to others, and released with its answer")
     func held() async throws {
         try await withScarceServer { _, port in
             try await whileHeld(port) {
@@ -64,7 +64,7 @@ struct RequestMemoryTests {
     }
 
     @Test(
-        "is given back by requests that are refused, cut off or too large",
+        "a request that is refused, cut off or too large releases its memory",
         arguments: [(90_000, 89_999, 400), (2_000_000, 50_000, 413), (150_000, 150_000, 503)])
     func givenBack(_ count: Int, _ sent: Int, _ status: Int) async throws {
         try await withScarceServer { _, port in
@@ -75,7 +75,7 @@ struct RequestMemoryTests {
         }
     }
 
-    @Test("what comes behind a request under way counts too, and is refused after the answer")
+    @Test("a request behind another one counts too, and is refused after the other's answer")
     func readAhead() async throws {
         try await withScarceServer { _, port in
             try await whileHeld(port) {
@@ -90,7 +90,7 @@ struct RequestMemoryTests {
         }
     }
 
-    @Test("is given back by a connection that is cut off")
+    @Test("a connection that is cut off releases its memory")
     func cutOff() async throws {
         try await withScarceServer { server, port in
             let holder = Client(port: port)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Requested ranges")
 struct RequestedRangeTests {
     @Test(
-        "of ten bytes",
+        "a range of a content of ten bytes is a part, unsatisfiable or ignored",
         arguments: [
             ("bytes=0-0", RequestedRange.part(0..<1)), ("bytes=2-4", .part(2..<5)), ("bytes=9-", .part(9..<10)),
             ("bytes=-3", .part(7..<10)), ("bytes=-11", .part(0..<10)), ("BYTES=00-09", .part(0..<10)),
@@ -20,7 +20,7 @@ struct RequestedRangeTests {
         #expect(RequestedRange(field, of: 10) == range)
     }
 
-    @Test("of nothing there is no part", arguments: ["bytes=0-", "bytes=0-0", "bytes=-1"])
+    @Test("a range of empty content is unsatisfiable", arguments: ["bytes=0-", "bytes=0-0", "bytes=-1"])
     func nothing(_ field: String) {
         #expect(RequestedRange(field, of: 0) == .unsatisfiable)
     }

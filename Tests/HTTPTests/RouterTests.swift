@@ -23,7 +23,7 @@ struct RouterTests {
     ]
 
     @Test(
-        "finds the route of a path",
+        "the router finds the route of a path",
         arguments: [
             ("GET", "/", "GET /"), ("GET", "/nags", "GET /nags"), ("POST", "/nags", "POST /nags"),
             ("GET", "/nags/17", "GET /nags/{id}"), ("GET", "/nags/stats", "GET /nags/stats"),
@@ -49,7 +49,7 @@ struct RouterTests {
         }
     }
 
-    @Test("names the parameters of a path")
+    @Test("the router names the parameters of a path")
     func parameters() throws {
         let router = try Router(routes(Self.table))
         let head = try head("GET", "/families/%C3%A4%2F/members/2")
@@ -63,7 +63,7 @@ struct RouterTests {
         #expect(request.parameter("nag_id") == nil)
     }
 
-    @Test("refuses routes that cannot be told apart or read")
+    @Test("the router refuses routes that are ambiguous or malformed")
     func faults() {
         #expect(throws: Router.Fault.repeated(.get, "/nags/{other}")) {
             try Router(routes([(.get, "/nags/{id}"), (.get, "/nags/{other}")]))

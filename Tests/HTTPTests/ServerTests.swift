@@ -32,7 +32,7 @@ private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @Suite("The server on a socket", .timeLimit(.minutes(10)))
 struct ServerTests {
-    @Test("a port where another server listens is taken, though both would share it")
+    @Test("a server does not listen on a port where another one does, though both would share it")
     func takenPort() async throws {
         try await withServer(try Application(router: Router([])), loops: 2) { _, port in
             let loop = try EventLoop(name: "second")
@@ -43,7 +43,7 @@ struct ServerTests {
         }
     }
 
-    @Test("answers a pipeline in order though the handlers differ in speed")
+    @Test("the server answers a pipeline in order though the handlers differ in speed")
     func pipeline() async throws {
         let gate = Gate()
         let application = try application(
@@ -64,7 +64,7 @@ struct ServerTests {
         }
     }
 
-    @Test("asks for content with 100 only when the route takes it")
+    @Test("the server asks for content with 100 only when the route takes it")
     func expectations() async throws {
         try await withServer(try sampleApplication()) { _, port in
             let client = Client(port: port)
@@ -83,7 +83,7 @@ struct ServerTests {
         }
     }
 
-    @Test("echoes content of many sizes, in both framings", arguments: [0, 1, 70_000, 1 << 20])
+    @Test("the server echoes content of many sizes, in both framings", arguments: [0, 1, 70_000, 1 << 20])
     func echo(_ size: Int) async throws {
         let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try await withServer(try sampleApplication()) { _, port in
@@ -101,7 +101,7 @@ struct ServerTests {
         }
     }
 
-    @Test("refuses too much content and says so while it is still being sent")
+    @Test("the server refuses too much content and says so while it is still being sent")
     func tooMuch() async throws {
         try await withServer(try sampleApplication()) { _, port in
             let client = Client(port: port)
@@ -111,7 +111,7 @@ struct ServerTests {
         }
     }
 
-    @Test("answers a request that has no route before its content", arguments: ["/nothing", "/nags/1"])
+    @Test("the server answers a request that has no route before its content", arguments: ["/nothing", "/nags/1"])
     func contentForNobody(_ path: String) async throws {
         try await withServer(try sampleApplication()) { _, port in
             let client = Client(port: port)
@@ -122,7 +122,7 @@ struct ServerTests {
         }
     }
 
-    @Test("survives a client that leaves while its handler runs")
+    @Test("the server survives a client that leaves while its handler runs")
     func disconnect() async throws {
         let gate = Gate()
         let record = Record()
@@ -147,7 +147,7 @@ struct ServerTests {
         }
     }
 
-    @Test("drains: running requests finish, idle connections close, new ones find nobody")
+    @Test("during a drain running requests finish, idle connections close, and new ones are refused")
     func drain() async throws {
         let gate = Gate()
         let application = try application(
@@ -176,7 +176,7 @@ struct ServerTests {
         }
     }
 
-    @Test("draining has a deadline")
+    @Test("a drain ends at its deadline")
     func drainDeadline() async throws {
         let gate = Gate()
         let application = try application(
@@ -194,7 +194,7 @@ struct ServerTests {
         }
     }
 
-    @Test("turns connections over a limit away with 503")
+    @Test("the server answers connections over a limit with 503")
     func limits() async throws {
         var limits = Limits()
         limits.connectionsPerAddress = 2
@@ -215,7 +215,7 @@ struct ServerTests {
         }
     }
 
-    @Test("a proxy may have as many connections as there are")
+    @Test("a proxy is not bound by the limit of connections per address")
     func connectionsOfProxy() async throws {
         var limits = Limits()
         limits.connectionsPerAddress = 1
@@ -234,7 +234,7 @@ struct ServerTests {
         }
     }
 
-    @Test("closes an idle connection by its timer")
+    @Test("the server closes an idle connection by its timer")
     func idle() async throws {
         var limits = Limits()
         limits.idleTime = .milliseconds(30)
@@ -243,7 +243,7 @@ struct ServerTests {
         }
     }
 
-    @Test("answers 408 to a head that does not end")
+    @Test("the server answers a head that does not end with 408")
     func slowHead() async throws {
         var limits = Limits()
         limits.headTime = .milliseconds(30)
@@ -254,7 +254,7 @@ struct ServerTests {
         }
     }
 
-    @Test("streams content piece by piece, with back-pressure")
+    @Test("the server streams content piece by piece, with back-pressure")
     func stream() async throws {
         let application = try application(
             Route(.get, "/") { _ in
@@ -287,7 +287,7 @@ struct ServerTests {
         }
     }
 
-    @Test("hands the socket over after an upgrade, with what was read ahead")
+    @Test("after an upgrade the socket is handed over with the bytes that were read ahead")
     func upgrade() async throws {
         let application = try application(
             .immediate(.get, "/") { _ in
@@ -310,7 +310,7 @@ struct ServerTests {
         }
     }
 
-    @Test("tells the observer of every request")
+    @Test("the server records every request")
     func observer() async throws {
         let record = Record()
         try await withServer(try sampleApplication(), observer: record) { _, port in
@@ -324,7 +324,7 @@ struct ServerTests {
         #expect(record.lines.withLock { $0[0].bytesIn } == get.utf8.count)
     }
 
-    @Test("serves many connections on several loops")
+    @Test("the server serves 200 connections on two loops")
     func manyConnections() async throws {
         try await withServer(try sampleApplication(), loops: 2) { server, port in
             let clients = (0..<200).map { _ in Client(port: port) }

@@ -168,7 +168,7 @@ struct WebSocketParserTests {
             Case(name: "close code \($0)", input: frame.close($0), error: .protocolViolation)
         }
 
-    @Test("are read as RFC 6455 says, in one piece and byte by byte", arguments: cases)
+    @Test("WebSocket frames are parsed as RFC 6455 says, in one piece and byte by byte", arguments: cases)
     func table(_ example: Case) {
         for size in [example.input.count, 1, 3] {
             let (events, error) = Self.read(example.input, in: size)
@@ -194,7 +194,7 @@ struct WebSocketParserTests {
         return (events, nil)
     }
 
-    @Test("reserve no memory for a length that is refused")
+    @Test("a WebSocket frame with a refused length reserves no memory")
     func boundedAllocation() throws {
         var parser = WebSocketParser(from: .client, limit: 1_000)
         let head: [UInt8] = [0x82, 0x80 | 126, 0x03, 0xE9]
@@ -204,7 +204,7 @@ struct WebSocketParserTests {
     }
 
     @Test(
-        "of a server are not masked and have the shortest length",
+        "a server's WebSocket frames are not masked and have the shortest length",
         arguments: [
             (0, [0x81, 0]), (125, [0x81, 125]), (126, [0x81, 126, 0, 126]), (65_535, [0x81, 126, 255, 255]),
             (65_536, [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
@@ -214,7 +214,7 @@ struct WebSocketParserTests {
         #expect(WebSocketWriter.frame(.text, payload) == head + payload)
     }
 
-    @Test("a key's proof as in the RFC's example; what is no key; a new key is one")
+    @Test("a WebSocket key has the proof of the RFC's example, a malformed one is refused, and new ones differ")
     func keys() {
         #expect(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ==")?.proof == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
         #expect(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ=A") == nil && WebSocketKey("short") == nil)
@@ -223,7 +223,7 @@ struct WebSocketParserTests {
         #expect(WebSocketKey(key.text) == key && key != WebSocketKey(using: &random))
     }
 
-    @Test("what a client writes is read as a client's and refused as a server's, and the other way round")
+    @Test("a client's frame is parsed as a client's and refused as a server's, and the other way round")
     func masks() throws {
         for (frame, sender) in [
             (WebSocketWriter.frame(.text, Array("Hello".utf8), mask: 0x37FA_213D), WebSocketParser.Sender.client),

@@ -75,7 +75,7 @@ struct WebSocketServerTests {
         return Array(wire[end.upperBound...])
     }
 
-    @Test("opens, echoes what came with the request, and closes in order")
+    @Test("a WebSocket opens, echoes what came with the request, and closes in order")
     func echo() async throws {
         try await Self.withEcho { _, port, ends in
             let client = Client(port: port)
@@ -92,7 +92,7 @@ struct WebSocketServerTests {
         }
     }
 
-    @Test("closes with the server's code, and waits for the answer")
+    @Test("a WebSocket closes with the server's code and waits for the client's close")
     func closes() async throws {
         try await Self.withEcho { _, port, ends in
             let client = Client(port: port)
@@ -103,7 +103,7 @@ struct WebSocketServerTests {
         }
     }
 
-    @Test("says why before it ends a client that breaks the protocol")
+    @Test("a WebSocket tells a client that breaks the protocol why before it ends")
     func violation() async throws {
         try await Self.withEcho { _, port, ends in
             let client = Client(port: port)
@@ -115,7 +115,7 @@ struct WebSocketServerTests {
         }
     }
 
-    @Test("ends a client that sends and never reads")
+    @Test("a WebSocket ends a client that sends and never reads")
     func neverReads() async throws {
         var limits = WebSocketLimits()
         limits.frameBurst = 1_000_000
@@ -133,7 +133,7 @@ struct WebSocketServerTests {
         }
     }
 
-    @Test("notices a client that has gone")
+    @Test("a WebSocket notices a client that has gone")
     func gone() async throws {
         try await Self.withEcho { server, port, ends in
             do {
@@ -147,7 +147,7 @@ struct WebSocketServerTests {
         }
     }
 
-    @Test("closes within the time when the client does not answer")
+    @Test("a WebSocket whose client does not answer a ping ends")
     func silent() async throws {
         var limits = WebSocketLimits()
         limits.pingAfter = .milliseconds(50)
@@ -162,7 +162,7 @@ struct WebSocketServerTests {
     }
 
     @Test(
-        "refuses other requests",
+        "a request that is no WebSocket request of version 13 is refused",
         arguments: [
             ("GET /ws HTTP/1.1\r\nHost: a\r\n\r\n", 426),
             (request(version: "8"), 426), (request("Sec-WebSocket-Version: 13\r\n"), 426),

@@ -26,7 +26,7 @@ struct WebSocketStateTests {
         }
     }
 
-    @Test("answers a ping with its payload, and a close with its code")
+    @Test("a WebSocket answers a ping with its payload, and a close with its code")
     func answers() {
         var state = Self.state()
         #expect(Self.take(ClientFrame.bytes(0x89, [1, 2]), &state) == [.answer([0x8A, 2, 1, 2])])
@@ -34,13 +34,13 @@ struct WebSocketStateTests {
         #expect(state.isFinished && state.end == .peerClosed(1001))
     }
 
-    @Test("takes nothing after the close")
+    @Test("a WebSocket reads nothing after the close")
     func afterClose() {
         var state = Self.state()
         #expect(Self.take(ClientFrame.close(1000) + ClientFrame.text("late"), &state).count == 1)
     }
 
-    @Test("closes with the code of the error, discards the rest, and ends at the deadline")
+    @Test("after an error a WebSocket closes with its code, discards the rest, and ends at the deadline")
     func errors() {
         var state = Self.state()
         let input = ClientFrame.bytes(0x83) + ClientFrame.text("ping")
@@ -49,7 +49,7 @@ struct WebSocketStateTests {
         #expect(state.expire(now: state.deadline) == .end(.failed(.protocolViolation)))
     }
 
-    @Test("waits for the answer to its close, but not for ever")
+    @Test("a WebSocket waits two seconds for the answer to its close")
     func closing() {
         var state = Self.state()
         #expect(state.close(4001, now: Self.start) == [0x88, 2, 0x0F, 0xA1])
@@ -63,7 +63,7 @@ struct WebSocketStateTests {
         #expect(state.expire(now: Self.start + .seconds(2)) == .end(.closed(4001)))
     }
 
-    @Test("pings who is silent, and ends without an answer")
+    @Test("a WebSocket pings a silent client, and ends if there is no answer")
     func silence() {
         var state = Self.state()
         let pinged = Self.start + .seconds(45)
@@ -75,7 +75,7 @@ struct WebSocketStateTests {
         #expect(state.expire(now: pinged + .seconds(20)) == .end(.unanswered))
     }
 
-    @Test("refuses too many frames at once, and lets a steady client be")
+    @Test("a WebSocket refuses too many frames at once, and accepts a steady client")
     func frameQuota() {
         var (state, now) = (Self.state { $0.frameBurst = 3 }, Self.start)
         for _ in 0..<100 {
@@ -87,14 +87,14 @@ struct WebSocketStateTests {
         #expect(state.end == .failed(.tooManyFrames))
     }
 
-    @Test("counts fragments against the quota too")
+    @Test("a WebSocket counts fragments against the quota too")
     func fragments() {
         var state = Self.state { $0.frameBurst = 10 }
         let empty = ClientFrame.bytes(0x01) + Array(repeating: ClientFrame.bytes(0x00), count: 10).flatMap(\.self)
         #expect(Self.take(empty, &state) == [.answer([0x88, 2, 0x03, 0xF0])])
     }
 
-    @Test("ends a client that reads nothing for long, and not one that reads slowly")
+    @Test("a WebSocket ends a client that reads nothing for long, and not one that reads slowly")
     func slowReader() {
         var state = Self.state()
         state.sent(0, waiting: 500, now: Self.start)

@@ -28,7 +28,7 @@ private struct SocketPair: ~Copyable {
     }
 }
 
-@Suite("Bytes on their way to a socket")
+@Suite("Bytes in a write buffer")
 struct OutgoingTests {
     private static let sizes = [100, WriteBuffer.largeBody + 400, 2 * WriteBuffer.largeBody + 1]
 
@@ -37,7 +37,7 @@ struct OutgoingTests {
         sizes.flatMap { b in sizes.flatMap { c in sizes.map { d in [a, b, c, d] } } }
     }
 
-    @Test("leave in the order they were put in, however much is sent between", arguments: rows)
+    @Test("bytes leave the write buffer in their order, however much is sent in between", arguments: rows)
     func order(_ row: [Int]) {
         let pair = SocketPair()
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -63,7 +63,7 @@ struct OutgoingTests {
         }
     }
 
-    @Test("a stream to a slow reader keeps no more than waits")
+    @Test("a write buffer for a slow reader keeps no more memory than unsent bytes need")
     func stream() {
         let pair = SocketPair()
         var buffer = [UInt8](repeating: 0, count: 65_536)

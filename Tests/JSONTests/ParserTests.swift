@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON parser")
 struct ParserTests {
     @Test(
-        "accepts",
+        "the parser reads valid JSON",
         arguments: [
             ("null", JSONValue.null), (" true ", true), ("\t\r\nfalse\n", false), ("\"\"", ""), ("[]", []), ("{}", [:]),
             ("0", 0), ("-0", 0), ("-1", -1), ("10", 10), ("9223372036854775807", .integer(.max)),
@@ -23,7 +23,7 @@ struct ParserTests {
     }
 
     @Test(
-        "refuses",
+        "the parser refuses invalid JSON with error and position",
         arguments: [
             ("", .unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("nul", .unexpectedEnd, 3),
             ("nulL", .unexpectedByte, 3),
@@ -58,7 +58,7 @@ struct ParserTests {
     }
 
     @Test(
-        "refuses bytes that are not UTF-8, and says where",
+        "the parser refuses bytes that are not UTF-8, with their position",
         arguments: [
             ([0x22, 0x61, 0xFF, 0x22], 2), ([0x22, 0xC3, 0x22], 1), ([0x22, 0x80, 0x22], 1),
             ([0x22, 0xC0, 0xAF, 0x22], 1), ([0x22, 0xE0, 0x80, 0x80, 0x22], 1), ([0x22, 0xED, 0xA0, 0x80, 0x22], 1),
@@ -69,7 +69,7 @@ struct ParserTests {
         #expect(throws: JSONError(.invalidUTF8, at: offset)) { try JSONValue(parsing: bytes) }
     }
 
-    @Test("goes 64 levels deep and no further")
+    @Test("the parser reads 64 nested levels and no more")
     func depth() throws {
         func nested(_ levels: Int, _ open: String, _ close: String) -> String {
             String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)
@@ -86,18 +86,18 @@ struct ParserTests {
         }
     }
 
-    @Test("refuses a document over the size limit before reading it")
+    @Test("the parser refuses a document over the size limit before reading it")
     func size() {
         #expect(throws: JSONError(.tooLarge, at: 3)) { try JSONValue(parsing: "nonsense", limits: .init(bytes: 3)) }
     }
 
-    @Test("refuses a number nobody needs so long")
+    @Test("the parser refuses a number of 2,000 digits")
     func longNumber() {
         let text = "0." + String(repeating: "1", count: 2_000)
         #expect(throws: JSONError(.numberOutOfRange, at: 0)) { try JSONValue(parsing: text) }
     }
 
-    @Test("stays linear: large objects and long strings")
+    @Test("the parser reads an object of 100,000 members and a string of 1,000,000 bytes")
     func large() throws {
         let members = (0..<100_000).map { "\"key\($0)\":\($0)" }.joined(separator: ",")
         let object = try #require(try JSONValue(parsing: "{\(members)}").objectValue)
@@ -108,7 +108,7 @@ struct ParserTests {
         #expect(try JSONValue(parsing: "\"\(text)\"").stringValue?.utf8.count == 1_000_000)
     }
 
-    @Test("tells names apart by their bytes")
+    @Test("the parser tells names apart by their bytes")
     func exactNames() throws {
         let value = try JSONValue(parsing: "{\"\u{E9}\":1,\"e\u{301}\":2}")
         #expect(value["\u{E9}"] == 1)
@@ -118,7 +118,7 @@ struct ParserTests {
 
 @Suite("JSON object")
 struct ObjectTests {
-    @Test("keeps order, replaces in place, removes", arguments: [3, 15, 16, 17, 40])
+    @Test("a JSON object keeps order, replaces in place, and removes", arguments: [3, 15, 16, 17, 40])
     func order(count: Int) {
         var object = JSONObject()
         for number in 0..<count { object["k\(number)"] = .integer(Int64(number)) }
@@ -135,14 +135,14 @@ struct ObjectTests {
         #expect(object.members.last?.key == "last")
     }
 
-    @Test("is equal whatever the order")
+    @Test("two JSON objects are equal whatever their order")
     func equality() {
         #expect(JSONValue.object(["a": 1, "b": 2]) == ["b": 2, "a": 1])
         #expect(Set<JSONValue>([["a": 1, "b": 2], ["b": 2, "a": 1]]).count == 1)
         #expect(JSONValue.object(["a": 1]) != ["a": 2])
     }
 
-    @Test("a value answers only as what it is")
+    @Test("a JSON value converts only to its own type")
     func accessors() {
         let value: JSONValue = ["list": [1, 2.5, "x", true, nil]]
         #expect(value["list"]?[0]?.integerValue == 1)

@@ -8,7 +8,7 @@ struct WriterTests {
         String(decoding: JSONWriter.document(write), as: UTF8.self)
     }
 
-    @Test("puts commas where they belong")
+    @Test("the writer puts commas where they belong")
     func commas() {
         let text = written { json in
             json.object { json in
@@ -32,13 +32,13 @@ struct WriterTests {
         #expect(text == #"{"a":1,"b":[null,{},[],true,false],"c":{"q\"":"v"}}"#)
     }
 
-    @Test("writes integers of any size", arguments: [0, 7, -7, 10, 1_234_567_890, Int64.max, .min, -1])
+    @Test("the writer writes integers of any size", arguments: [0, 7, -7, 10, 1_234_567_890, Int64.max, .min, -1])
     func integers(value: Int64) {
         #expect(written { $0.integer(value) } == String(value))
     }
 
     @Test(
-        "writes doubles so that they read back",
+        "the writer writes doubles so that they read back",
         arguments: [
             (0.1, "0.1", "0.1"), (1, "1.0", "1"), (-2, "-2.0", "-2"), (0.05, "0.05", "0.05"), (1e21, "1e+21", "1e+21"),
             (.leastNonzeroMagnitude, "5e-324", "5e-324"), (.infinity, "null", "null"), (.nan, "null", "null"),
@@ -49,7 +49,7 @@ struct WriterTests {
         #expect(written { $0.number(value) } == asNumber)
     }
 
-    @Test("escapes what must be and nothing else")
+    @Test("the writer escapes what must be and nothing else")
     func strings() {
         #expect(written { $0.string("") } == "\"\"")
         #expect(written { $0.string("a\"b\\c/d") } == #""a\"b\\c/d""#)
@@ -58,7 +58,7 @@ struct WriterTests {
         #expect(written { $0.string(utf8: Array("\"x".utf8).span) } == #""\"x""#)
     }
 
-    @Test("escapes what must be escaped wherever it stands, and nothing else", arguments: 0..<24)
+    @Test("the writer escapes a character wherever it stands in a string, and no other", arguments: 0..<24)
     func escapes(place: Int) {
         for byte in UInt8(0)..<0x80 {
             var text = [UInt8](repeating: UInt8(ascii: "x"), count: 24)
@@ -72,14 +72,16 @@ struct WriterTests {
         #expect(written { $0.string(wide) } == "\"\(wide.dropLast())\\\"\"")
     }
 
-    @Test("writes UUIDs in lower case")
+    @Test("the writer writes UUIDs in lower case")
     func uuid() {
         let text = written { $0.uuid(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210) }
         #expect(text == "\"01234567-89ab-cdef-fedc-ba9876543210\"")
         #expect(written { $0.uuid(high: 0, low: .max) } == "\"00000000-0000-0000-ffff-ffffffffffff\"")
     }
 
-    @Test("a document is whole however much was reserved for it", arguments: [0, 1, 63, 64, 400, 1_000_000])
+    @Test(
+        "a written document is whole however much memory was reserved for it",
+        arguments: [0, 1, 63, 64, 400, 1_000_000])
     func outgrown(reserved: Int) {
         let words = (0..<40).map { "word \($0)" }
         let json = JSONWriter.document(reserving: reserved) { json in
@@ -90,7 +92,7 @@ struct WriterTests {
         #expect(String(decoding: json, as: UTF8.self) == "[\"\(words.joined(separator: "\",\""))\"]")
     }
 
-    @Test("what the closure throws comes out, before and after the document has outgrown its memory")
+    @Test("an error of the writing closure is thrown, before and after the document has outgrown its memory")
     func failure() {
         struct Stop: Error {}
         for length in [1, 1_000] {
@@ -103,7 +105,7 @@ struct WriterTests {
         }
     }
 
-    @Test("lets a caller append finished JSON")
+    @Test("the writer lets a caller append finished JSON")
     func unescaped() {
         let text = written { json in
             json.array { json in
@@ -115,14 +117,14 @@ struct WriterTests {
         #expect(text == #"[1,{"x":2},3]"#)
     }
 
-    @Test("whatever is written reads back the same", arguments: 0..<200)
+    @Test("every written value reads back the same", arguments: 0..<200)
     func roundTrip(seed: Int) throws {
         var generator = SeededNumbers(seed: UInt64(seed))
         let value = generator.value(depth: 5)
         #expect(try JSONValue(parsing: value.bytes) == value)
     }
 
-    @Test("damaged documents are refused or read, never worse", arguments: 0..<200)
+    @Test("a damaged document is refused or read, and never crashes the parser", arguments: 0..<200)
     func damage(seed: Int) {
         var generator = SeededNumbers(seed: UInt64(seed))
         var bytes = generator.value(depth: 4).bytes

@@ -21,7 +21,7 @@ struct LoopbackClientTests {
         }
     }
 
-    @Test("it reaches a service on 127.0.0.1, with a path before that of the request")
+    @Test("the loopback client reaches a service on 127.0.0.1, with a path before that of the request")
     func reaches() async throws {
         try await TestHTTPServer.with { server in
             let url = try #require(LoopbackURL(server.url()))
@@ -32,7 +32,7 @@ struct LoopbackClientTests {
         }
     }
 
-    @Test("TLS is verified here too")
+    @Test("the loopback client verifies the certificate of a TLS service")
     func tls() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
             let url = try #require(LoopbackURL(server.url()))
@@ -46,7 +46,7 @@ struct LoopbackClientTests {
         }
     }
 
-    @Test("a service on a Unix-domain socket")
+    @Test("the loopback client reaches a service on a Unix-domain socket")
     func unixSocket() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "nagz-\(UUID().uuidString.prefix(8))").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -79,7 +79,7 @@ struct LoopbackClientTests {
     }
 
     @Test(
-        "no other address can be written down",
+        "an address that is not loopback is no loopback URL",
         arguments: [
             "", "http://", "127.0.0.1:80", "http://localhost", "http://127.0.0.2", "http://127.0.0.10", "http://127.1",
             "http://0.0.0.0", "http://2130706433", "http://[::]", "http://[::ffff:127.0.0.1]", "http://example.com",
@@ -93,7 +93,7 @@ struct LoopbackClientTests {
         #expect(LoopbackURL(text) == nil)
     }
 
-    @Test("what can be written down")
+    @Test("a loopback address or an absolute socket path is a loopback URL")
     func loopback() {
         for text in [
             "http://127.0.0.1", "https://127.0.0.1:8443", "http://[::1]:8081/v1", "http://127.0.0.1:65535/",

@@ -10,7 +10,7 @@ import Testing
 struct ActivityTests {
     private static func moment(_ text: String) throws -> Timestamp { try Timestamp(wireText: text) }
 
-    @Test("days are days of the zone, also where clocks are changed")
+    @Test("a day of the activity is a day of the zone, also where clocks are changed")
     func days() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()

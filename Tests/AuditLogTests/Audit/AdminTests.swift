@@ -27,7 +27,7 @@ struct AdminTests {
         return TestPerson(id: claims.user, session: claims.session, pseudonym: Pseudonym(high: 0, low: 0), name: "Root")
     }
 
-    @Test("are made by the command line, sign in like everybody, and read every audit log; each look is an entry")
+    @Test("an administrator made at the command line signs in and reads every audit log; each look is an entry")
     func reads() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -58,7 +58,7 @@ struct AdminTests {
         }
     }
 
-    @Test("the list of all joins page by page, whatever is written meanwhile")
+    @Test("the audit log of all families joins page by page, whatever is written meanwhile")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -89,7 +89,7 @@ struct AdminTests {
         }
     }
 
-    @Test("free search finds by person, thing and trace, and by part of a kind")
+    @Test("a free search of the audit log finds by person, thing and trace, and by part of a kind")
     func search() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -112,7 +112,7 @@ struct AdminTests {
         }
     }
 
-    @Test("their sessions end after half an hour without use, and after twelve hours at all")
+    @Test("an administrator's session ends after half an hour without use, and after twelve hours in any case")
     func sessions() async throws {
         try await TestServer.run { server in
             _ = try await Self.create(server)
@@ -139,7 +139,7 @@ struct AdminTests {
         }
     }
 
-    @Test("use alone keeps their sessions, for twelve hours at all, with one write a minute at most")
+    @Test("use keeps an administrator's session for twelve hours at most, with at most one write a minute")
     func use() async throws {
         try await TestServer.run { server in
             _ = try await Self.create(server)
@@ -174,7 +174,7 @@ struct AdminTests {
         }
     }
 
-    @Test("a session that was revoked or is over is not brought back by use, and other people's are never written")
+    @Test("use neither revives an administrator's ended or revoked session nor writes other people's sessions")
     func useOfOthers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -196,7 +196,7 @@ struct AdminTests {
         }
     }
 
-    @Test("weak passwords and taken addresses are refused; revoking ends all of it")
+    @Test("an administrator gets no weak password or taken address; revoking ends the account and its sessions")
     func rules() async throws {
         try await TestServer.run { server in
             #expect(Admins.weakness(of: "short but $trange", email: "a@b.org") == nil)
@@ -222,7 +222,7 @@ struct AdminTests {
         }
     }
 
-    @Test("one entry comes with all that is needed to check it")
+    @Test("one audit entry is answered with all that is needed to check it")
     func detail() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

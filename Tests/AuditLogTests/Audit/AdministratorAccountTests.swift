@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Accounts of administrators")
 struct AdministratorAccountTests {
-    @Test("join no family and found none")
+    @Test("an administrator neither joins nor founds a family")
     func noFamily() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -27,7 +27,7 @@ struct AdministratorAccountTests {
         }
     }
 
-    @Test("are listed as deleted once they are, and count as administrators no more")
+    @Test("a deleted administrator is listed as deleted and does not count as an administrator")
     func deleted() async throws {
         try await TestServer.run { server in
             let admin = try await server.admin()

@@ -90,7 +90,7 @@ struct AttackTests {
         }
     }
 
-    @Test("rows alone: caught by either reading", arguments: Attack.all)
+    @Test("an attack that changes rows alone is caught by the check of all audit logs", arguments: Attack.all)
     func plain(attack: Attack) async throws {
         try await Self.run { scene in
             try await Forger(server: scene.server).forge(.plain) { attack.change(&$0, scene.family.id) }
@@ -101,7 +101,7 @@ struct AttackTests {
         }
     }
 
-    @Test("with the chain recomputed: caught by the log", arguments: Attack.all)
+    @Test("an attack that recomputes the chain is caught by the Merkle log", arguments: Attack.all)
     func rechained(attack: Attack) async throws {
         try await Self.run { scene in
             try await Forger(server: scene.server).forge(.rechained) { attack.change(&$0, scene.family.id) }
@@ -111,7 +111,7 @@ struct AttackTests {
         }
     }
 
-    @Test("and re-signed with a stolen key: caught by a witness, and by nobody else", arguments: Attack.all)
+    @Test("an attack that re-signs with the stolen key is caught by a witness alone", arguments: Attack.all)
     func resigned(attack: Attack) async throws {
         try await Self.run { scene in
             try await Forger(server: scene.server).forge(.resigned) { attack.change(&$0, scene.family.id) }
@@ -123,7 +123,7 @@ struct AttackTests {
         }
     }
 
-    @Test("the first bad entry is named")
+    @Test("the verdict names the first bad entry")
     func named() async throws {
         try await Self.run { scene in
             let id = scene.family.id
@@ -142,7 +142,7 @@ struct AttackTests {
     // MARK: The log and its checkpoints
 
     @Test(
-        "the log's own tables: caught",
+        "a change of the Merkle log's own tables is caught",
         arguments: [
             ("tail cut with its leaves and checkpoints", "DELETE FROM audit_leaf WHERE position >= 8"),
             ("a leaf changed", "UPDATE audit_leaf SET hash = sha256('x') WHERE position = 3"),
@@ -194,7 +194,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a stale checkpoint served as fresh")
+    @Test("an old checkpoint that is served as fresh is caught")
     func stale() async throws {
         try await Self.run { scene in
             let server = scene.server
@@ -222,7 +222,7 @@ struct AttackTests {
         }
     }
 
-    @Test("two histories shown to two readers, and a database restored from a backup")
+    @Test("two histories shown to two readers, and a database restored from a backup, are caught by a witness")
     func fork() async throws {
         try await Self.run { scene in
             let server = scene.server
@@ -242,7 +242,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a substituted key")
+    @Test("a log that is signed with a substituted key is caught")
     func key() async throws {
         try await Self.run { scene in
             let keys = try #require(TestServer.auditKeyring)
@@ -266,7 +266,7 @@ struct AttackTests {
         }
     }
 
-    @Test("a forged prune record, and one that comes too early", arguments: [false, true])
+    @Test("a forged prune record, and one that comes too early, are caught", arguments: [false, true])
     func prune(withStolenKey: Bool) async throws {
         try await Self.run { scene in
             let (server, id) = (scene.server, scene.family.id)
@@ -287,7 +287,7 @@ struct AttackTests {
         }
     }
 
-    @Test("an entry that never came into the log")
+    @Test("an entry that is not sequenced in time is reported as never_sequenced")
     func neverSequenced() async throws {
         try await Self.run { scene in
             let server = scene.server

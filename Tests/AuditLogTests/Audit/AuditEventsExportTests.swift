@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Exports of what a filter finds")
 struct AuditEventsExportTests {
-    @Test("hold what the list holds, all of it, in either format")
+    @Test("an export of filtered audit entries has all entries of the list, in either format")
     func whole() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -44,7 +44,7 @@ struct AuditEventsExportTests {
         }
     }
 
-    @Test("an administrator's export is one entry of the audit log")
+    @Test("an administrator's export of filtered entries is one entry of the audit log")
     func audited() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -60,7 +60,7 @@ struct AuditEventsExportTests {
     }
 
     @Test(
-        "no field is a formula, and none leaves its quotes",
+        "no field of a CSV export is a formula, and none leaves its quotes",
         arguments: ["=HYPERLINK(\"http://x\")", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\u{FF1D}1"])
     func formulas(_ text: String) {
         let line = String(decoding: AuditCSV.line([text, "a\"b", "a=b"]), as: UTF8.self)

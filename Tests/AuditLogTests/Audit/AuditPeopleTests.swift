@@ -8,9 +8,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Whom an audit log names, and their consents")
+@Suite("People in an audit log, and their consents")
 struct AuditPeopleTests {
-    @Test("guardians see members by name and nothing of who has left but that they have")
+    @Test("guardians see members by name, and of a former member only that they have left")
     func guardian() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -44,7 +44,7 @@ struct AuditPeopleTests {
         }
     }
 
-    @Test("a search finds people by the name they are shown under, and anything by the end of its id")
+    @Test("a search of the audit log finds people by their shown name, and anything by the end of its id")
     func search() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -75,7 +75,7 @@ struct AuditPeopleTests {
         }
     }
 
-    @Test("consents are those in force for each person, whoever gave them and whatever came after")
+    @Test("the consents shown of a person are those in force, whoever gave them and whatever came after")
     func consents() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

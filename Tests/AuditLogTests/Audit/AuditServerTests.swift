@@ -22,7 +22,7 @@ struct AuditServerTests {
         return (process.wait(), output, errors)
     }
 
-    @Test("verify, export and witness read a server's log with a token; a refusal says what the server said")
+    @Test("nagz audit verify, export and witness read a server's log with a token and repeat its refusal")
     func reads() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()
@@ -51,7 +51,7 @@ struct AuditServerTests {
         }
     }
 
-    @Test("requests go through the proxy of the environment")
+    @Test("requests of nagz audit go through the proxy of the environment")
     func proxy() async throws {
         try await TestHTTPServer.with { proxy in
             let key = try #require(TestServer.auditKeyring).signing[0].verifier.text

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Reading the audit log")
 struct AuditReadingTests {
-    @Test("guardians read theirs, newest first, with people's ids and what the entry says")
+    @Test("guardians read their family's audit log, newest first, with people's ids and the entries' details")
     func guardianReads() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -35,7 +35,7 @@ struct AuditReadingTests {
         }
     }
 
-    @Test("what is erased is null, and people who were are nobody")
+    @Test("erased details and ids of deleted accounts are null, and a filter by such an id finds nothing")
     func erased() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -52,7 +52,7 @@ struct AuditReadingTests {
         }
     }
 
-    @Test("every filter narrows, alone and together")
+    @Test("every filter narrows the audit log, alone and together with others")
     func filters() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -88,7 +88,7 @@ struct AuditReadingTests {
         }
     }
 
-    @Test("pages join without gap or repeat, while the audit log grows")
+    @Test("pages of the audit log join without gap or repeat, while it grows")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -113,7 +113,7 @@ struct AuditReadingTests {
         }
     }
 
-    @Test("a cursor of another family, or of nobody, is refused")
+    @Test("a cursor of another family's audit log, or of none, is refused")
     func foreignCursor() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -126,7 +126,7 @@ struct AuditReadingTests {
         }
     }
 
-    @Test("everybody else is refused; a member's attempt is in the audit log")
+    @Test("nobody but guardians reads the audit log; a member's attempt is an entry")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -22,7 +22,7 @@ struct CheckpointFileTests {
         }
     }
 
-    @Test("holds the newest note, for its owner's eyes, and nothing of a write that was broken off")
+    @Test("the checkpoint file holds the newest note with mode 600, and nothing of an interrupted write")
     func holds() async throws {
         try await Self.run { file in
             try file.check(origin: "nagz.test/log")
@@ -39,7 +39,7 @@ struct CheckpointFileTests {
         }
     }
 
-    @Test("what another instance wrote meanwhile is left as it is")
+    @Test("a checkpoint file that another instance replaced meanwhile is left as it is")
     func shared() async throws {
         try await Self.run { file in
             let entries = try (1...3).map { try Self.entry($0) }
@@ -53,7 +53,7 @@ struct CheckpointFileTests {
         }
     }
 
-    @Test("one that is no note, of another log, or in no folder is refused")
+    @Test("a checkpoint file without a note, of another log or in no folder is refused")
     func refused() async throws {
         try await Self.run { file in
             for text in ["", "origin\n1\n", String(repeating: "a", count: 70_000)] {

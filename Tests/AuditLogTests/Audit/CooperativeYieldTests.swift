@@ -12,7 +12,9 @@ struct CooperativeYieldTests {
         var isDone = false
     }
 
-    @Test("the loop turns after every slice of lines, and a turn has one, however many work", arguments: [1, 16])
+    @Test(
+        "long work yields to its loop after every slice of lines, and a turn has one slice, however many work",
+        arguments: [1, 16])
     func turns(workers: Int) async throws {
         try await TestServer.run { server in
             let perTurn = try await server.database.run { database in

@@ -45,7 +45,7 @@ struct ExportLimitTests {
         Issue.record("nothing waits for the entries")
     }
 
-    @Test("a person, an address and all have so many at a time, and get back what has ended")
+    @Test("a person, an address and all together have a limit of exports at a time, and regain what has ended")
     func counts() throws {
         var limits = Limits()
         (limits.answerMemory, limits.writeBuffer) = (40 << 20, 1 << 20)
@@ -101,7 +101,7 @@ struct ExportLimitTests {
     }
 
     @Test(
-        "an export ends where its reader's session or right does",
+        "an export ends when its reader's session or right ends",
         arguments: ["session", "role", "membership"], ["/api/v1/audit/export", "/api/v1/audit/events/export"])
     func ended(what: String, path: String) async throws {
         try await TestServer.run(

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What a guardian's pages of the audit log tell of other families")
+@Suite("Pages of a guardian's audit log and other families")
 struct GuardianAuditTests {
     /// Three thousand entries of the guardian's family, one a second, and fifteen hundred of the other, half a second
     /// between: all of those by and about the child, under the same trace and about the same thing.
@@ -31,7 +31,7 @@ struct GuardianAuditTests {
         return (thing, trace)
     }
 
-    @Test("a page that ends before it is full names a time of the family's own, whatever it was narrowed to")
+    @Test("a page of a guardian's log that ends before it is full names a time of the family's own, with any filter")
     func searchedTo() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()

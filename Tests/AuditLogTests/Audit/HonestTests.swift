@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Honest histories give no alarm")
+@Suite("Verification of honest histories")
 struct HonestTests {
     private static func keys(_ sign: [String], _ seal: [String] = ["c3"], next: String? = nil) throws -> AuditKeyring {
         func line(_ word: String, _ byte: String) -> String { "\(word) \(String(repeating: byte, count: 32))\n" }
@@ -18,7 +18,7 @@ struct HonestTests {
                 + seal.map { line("seal", $0) }.joined() + (next.map { line("next", $0) } ?? ""))
     }
 
-    @Test("a person is erased: their bodies and key are gone, the rest stands, and the audit log says so")
+    @Test("after an erasure the person's bodies and key are gone, the other entries verify, and an entry says so")
     func erasure() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -57,7 +57,7 @@ struct HonestTests {
         }
     }
 
-    @Test("members are not erased while they belong to a family")
+    @Test("nobody is erased who belongs to a family")
     func member() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -68,7 +68,7 @@ struct HonestTests {
         }
     }
 
-    @Test("retention takes what is old enough, family by family, and leaves a signed record")
+    @Test("retention prunes old entries family by family, and leaves a signed record")
     func pruning() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
@@ -109,7 +109,7 @@ struct HonestTests {
         }
     }
 
-    @Test("the signing key is rotated: whoever pinned either follows the log over the change")
+    @Test("after a rotation of the signing key, whoever pinned the old or the new one follows the log")
     func rotation() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }) { server in
             let family = try await server.family()
@@ -130,7 +130,7 @@ struct HonestTests {
         }
     }
 
-    @Test("the master key is rotated: bodies can still be read, and not with the old one")
+    @Test("after a rotation of the master key bodies can be read with the new one and not with the old")
     func masterRotation() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -149,7 +149,7 @@ struct HonestTests {
         }
     }
 
-    @Test("once the master key is retired, no backup from before tells of a person who was erased")
+    @Test("once a master key is retired, no backup from before reveals a person who was erased")
     func backups() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -203,7 +203,7 @@ struct HonestTests {
         }
     }
 
-    @Test("an export goes on behind any line and joins to the whole")
+    @Test("an export resumes behind any line and joins to the whole")
     func resumed() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -232,7 +232,7 @@ struct HonestTests {
         }
     }
 
-    @Test("a key file says what is wrong with it")
+    @Test("a key file with an error is refused, and one with two signing keys is read")
     func keyFile() throws {
         let line = String(repeating: "5a", count: 32)
         #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "") }

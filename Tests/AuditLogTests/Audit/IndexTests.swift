@@ -56,7 +56,7 @@ struct IndexTests {
         try await server.sql("VACUUM ANALYZE audit_entry")
     }
 
-    @Test("no filter and no two filters make a page look at more than its depth, of one family or of all")
+    @Test("no filter and no two filters make a page of the audit log read more than its depth, of one or all families")
     func indexes() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
@@ -89,7 +89,7 @@ struct IndexTests {
         }
     }
 
-    @Test("a moment's number is found by halving")
+    @Test("audit_number_at returns the number of the first entry at or after a moment")
     func numberAt() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()

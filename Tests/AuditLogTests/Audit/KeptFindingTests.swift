@@ -9,13 +9,13 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What a verification on request finds is kept until an administrator acknowledges it")
+@Suite("Findings of verifications on request")
 struct KeptFindingTests {
     private static func openFindings(_ server: TestServer) async throws -> Int {
         try await server.rows("SELECT id FROM audit_findings WHERE acknowledged_at IS NULL").count
     }
 
-    @Test("a finding stays after the log was put right, and ends with a reason, which the audit log has")
+    @Test("a finding stays after the log was repaired, until it is acknowledged with a reason, which is an entry")
     func verification() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
@@ -61,7 +61,7 @@ struct KeptFindingTests {
         }
     }
 
-    @Test("health and metrics show how many are open, on every instance")
+    @Test("health and metrics show how many findings are open")
     func health() async throws {
         try await TestServer.run { server in
             server.clock.set(to: SystemClock().now())  // a server whose clock is not the database's is not ready
@@ -79,7 +79,7 @@ struct KeptFindingTests {
         }
     }
 
-    @Test("a checkpoint with a foreign signature is found, also where the next ones are the log's own")
+    @Test("a verification finds a checkpoint with a foreign signature, also below checkpoints of the log's own")
     func foreignCheckpoint() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
@@ -106,7 +106,7 @@ struct KeptFindingTests {
         }
     }
 
-    @Test("a family is checked at once, for those who may read its log, and what is found is kept")
+    @Test("whoever may read a family's log can verify it at once, and its findings are kept")
     func check() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)

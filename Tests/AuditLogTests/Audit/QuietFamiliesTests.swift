@@ -99,7 +99,9 @@ struct QuietFamiliesTests {
         }
     }
 
-    @Test("a round that dies before it marks families as done leaves them marked", arguments: Sequencer.Step.allCases)
+    @Test(
+        "a round that dies before it marks families as done leaves them marked for the next",
+        arguments: Sequencer.Step.allCases)
     func dies(step: Sequencer.Step) async throws {
         struct Killed: Error {}
         try await Self.quietly { server in

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reads of administrators as entries of the audit log")
 struct RecordedReadTests {
-    @Test("one entry covers the reads of a page view: the same trace, and the same or a narrower scope")
+    @Test("one entry covers an administrator's reads of one page view: the same trace, the same or a narrower scope")
     func pageViews() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -70,7 +70,7 @@ struct RecordedReadTests {
         "00-0000000000000000000000000000\(1_000 + view)-0000000000000001-01"
     }
 
-    @Test("an administrator's own reads are left out of list and export on request, and nobody else's")
+    @Test("list and export leave out an administrator's own reads on request, and nobody else's")
     func withoutOwnReads() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -62,7 +62,9 @@ struct RestartTests {
         try await server.database.rows("SELECT note FROM audit_checkpoint ORDER BY size, at") { try $0["note"] }
     }
 
-    @Test("signs no log that does not extend what it signed, and its health stays broken", arguments: attacks)
+    @Test(
+        "a restarted server signs no log that does not extend what it signed, and its health stays broken",
+        arguments: attacks)
     func staysBroken(attack: LogAttack) async throws {
         try await Self.run { scene, file in
             let server = scene.server
@@ -79,7 +81,7 @@ struct RestartTests {
         }
     }
 
-    @Test("takes no log that was made anew and signed with the stolen key", arguments: Attack.all)
+    @Test("a restarted server refuses a log that was made anew and signed with the stolen key", arguments: Attack.all)
     func stolenKey(attack: Attack) async throws {
         try await Self.run { scene, file in
             try await Forger(server: scene.server).forge(.resigned) { attack.change(&$0, scene.family.id) }
@@ -87,7 +89,7 @@ struct RestartTests {
         }
     }
 
-    @Test("goes on with its own log")
+    @Test("a restarted server goes on with its own log")
     func goesOn() async throws {
         try await Self.run { scene, file in
             #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "current")
@@ -156,7 +158,7 @@ struct RestartTests {
         }
     }
 
-    @Test("no log is accepted that is shorter than its newest checkpoint says")
+    @Test("an operator cannot accept a log that is shorter than its newest checkpoint says")
     func shorterThanItsCheckpoint() async throws {
         try await Self.run { scene, file in
             let server = scene.server
@@ -193,7 +195,7 @@ struct RestartTests {
         }
     }
 
-    @Test("goes on when its key was taken out and another is used, by what it remembers")
+    @Test("a restarted server with another key goes on if its checkpoint file knows the log")
     func otherKey() async throws {
         try await Self.run { scene, file in
             let key = String(repeating: "77", count: 32)
@@ -206,7 +208,7 @@ struct RestartTests {
         }
     }
 
-    @Test("signs nothing more while a checkpoint cannot be written to its file")
+    @Test("a server signs nothing more while a checkpoint cannot be written to its file")
     func unwritable() async throws {
         try await Self.run { scene, file in
             let server = scene.server

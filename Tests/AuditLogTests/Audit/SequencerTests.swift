@@ -28,7 +28,7 @@ struct SequencerTests {
         try await server.database.rows("SELECT max(size) AS size FROM audit_checkpoint") { try $0["size"] }
     }
 
-    @Test("brings all chains into one log, each in its order, and signs it")
+    @Test("the sequencer brings all chains into one signed log, each in its order")
     func sequences() async throws {
         try await Self.quietly { server in
             let family = try await server.family()
@@ -56,7 +56,7 @@ struct SequencerTests {
         }
     }
 
-    @Test("dies at any step and goes on as if nothing had been", arguments: Sequencer.Step.allCases)
+    @Test("a sequencer that dies at any step goes on as if nothing had happened", arguments: Sequencer.Step.allCases)
     func dies(step: Sequencer.Step) async throws {
         try await Self.quietly { server in
             let family = try await server.family()
@@ -76,7 +76,7 @@ struct SequencerTests {
         }
     }
 
-    @Test("several at once sequence each entry once")
+    @Test("several sequencers at once sequence each entry once")
     func several() async throws {
         try await Self.quietly { server in
             let family = try await server.family()
@@ -119,7 +119,7 @@ struct SequencerTests {
         }
     }
 
-    @Test("completes subtrees of 256 as it goes")
+    @Test("the sequencer completes subtrees of 256 leaves as it goes")
     func subtrees() async throws {
         try await Self.quietly { server in
             let family = try await server.family()
@@ -139,7 +139,9 @@ struct SequencerTests {
         }
     }
 
-    @Test("signs nothing over a log that was changed", arguments: ["leaf", "first leaf", "tail", "checkpoint"])
+    @Test(
+        "the sequencer signs nothing over a log that was changed",
+        arguments: ["leaf", "first leaf", "tail", "checkpoint"])
     func refuses(what: String) async throws {
         try await Self.quietly { server in
             let family = try await server.family()
@@ -160,7 +162,7 @@ struct SequencerTests {
         }
     }
 
-    @Test("a server keeps its own log within a second, and says so")
+    @Test("a server sequences its own log within a second, and its status says so")
     func runs() async throws {
         try await TestServer.run { server in
             server.clock.set(to: SystemClock().now())
@@ -218,7 +220,7 @@ struct SequencerTests {
         }
     }
 
-    @Test("while rounds fail, the exposure grows from the last one that did not")
+    @Test("while sequencer rounds fail, the exposure grows from the last one that did not")
     func failingRounds() async throws {
         try await Self.quietly { server in
             let (clock, keys) = (server.clock, try #require(TestServer.auditKeyring))

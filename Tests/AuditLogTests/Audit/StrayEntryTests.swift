@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Entries nobody wrote, and clocks that do not fit")
+@Suite("Stray entries and wrong clocks")
 struct StrayEntryTests {
     private static let columns: SQL = "at, kind, actor, subject, resource, trace, request, commit, prev, hash"
     private static let unknown = FamilyID(high: 0xdead, low: 1)
@@ -19,7 +19,7 @@ struct StrayEntryTests {
         }
     }
 
-    @Test("the database refuses them: numbers below 1 of everybody, unknown families of the server's role")
+    @Test("the database refuses numbers below 1 from everybody, and unknown families from the server's login")
     func refused() async throws {
         try await Self.run { scene in
             let (server, id) = (scene.server, scene.family.id)
@@ -64,7 +64,7 @@ struct StrayEntryTests {
     }
 
     @Test(
-        "written with the constraints down: named by both readings",
+        "stray entries that were written without the constraints are named by both readings",
         arguments: [
             ("an entry numbered 0", "SELECT family_id, 0,", "out_of_order"),
             ("an entry numbered below 0", "SELECT family_id, -7,", "out_of_order"),
@@ -93,7 +93,7 @@ struct StrayEntryTests {
         }
     }
 
-    @Test("a chain of its own for an unknown family, with hashes that fit")
+    @Test("a chain with matching hashes for an unknown family is named")
     func unknownFamily() async throws {
         try await Self.run { scene in
             let server = scene.server
@@ -126,7 +126,7 @@ struct StrayEntryTests {
     }
 
     @Test(
-        "clocks changed by hand are named",
+        "family clocks that were changed by hand are named",
         arguments: [
             ("a clock deleted", "DELETE FROM family_clock WHERE family_id =", "no_clock"),
             ("a clock set back", "UPDATE family_clock SET seq = seq - 1 WHERE family_id =", "clock_differs"),
@@ -150,7 +150,7 @@ struct StrayEntryTests {
         }
     }
 
-    @Test("an export of more entries without a place than fit on a page is sound")
+    @Test("an export with more unsequenced entries than fit on a page is sound")
     func manyUnplaced() async throws {
         try await Self.run { scene in
             try await scene.server.addEntries(1_100, in: scene.family.id)

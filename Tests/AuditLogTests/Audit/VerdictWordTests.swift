@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("`nagz audit verify` and the second verifier give the same verdict in the same words")
+@Suite("Verdicts of `nagz audit verify` and of the second verifier")
 struct VerdictWordTests {
     /// The verdict of a verifier: its exit status, and its line from SOUND, TAMPERED or INCOMPLETE on to the number of entries.
     private struct Verdict: Equatable {
@@ -42,7 +42,7 @@ struct VerdictWordTests {
         }
     }
 
-    @Test("entries that no signature covers are INCOMPLETE; SOUND counts only entries that one covers")
+    @Test("entries that no signature covers are INCOMPLETE, and SOUND counts only entries that one covers")
     func words() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let scene = try await AttackScene(server, rounds: 0)

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Walks through the audit log")
+@Suite("Scans of the audit log")
 struct WalkTests {
     private struct Entry: Hashable {
         let family: FamilyID
@@ -79,7 +79,7 @@ struct WalkTests {
         return entries
     }
 
-    @Test("pages of any depth, joined, are what was asked for: nothing skipped, nothing doubled")
+    @Test("pages of any depth, joined, are the whole answer: no entry skipped, none doubled")
     func pages() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()

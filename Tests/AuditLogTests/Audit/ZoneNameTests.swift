@@ -11,7 +11,7 @@ import TimeZones
 
 @Suite("Zones that this process knows and PostgreSQL does not")
 struct ZoneNameTests {
-    @Test("are answered or refused, never a fault of the server")
+    @Test("a zone that this process knows and PostgreSQL does not is answered or refused, never a 500")
     func activity() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }) { server in
             let family = try await server.family()
@@ -34,7 +34,7 @@ struct ZoneNameTests {
         }
     }
 
-    @Test("days, weeks and months begin where the zone's calendar has them")
+    @Test("days, weeks and months of the activity begin where the zone's calendar has them")
     func starts() throws {
         let zone = try #require(ZoneDatabase.system.zone("America/New_York"))
         func starts(_ unit: AuditActivity.Unit, _ from: String, _ to: String) throws -> [String] {

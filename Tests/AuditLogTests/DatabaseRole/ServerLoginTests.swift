@@ -157,7 +157,7 @@ struct ServerLoginTests {
         Attempt("SELECT pg_create_physical_replication_slot('mine')"),
     ]
 
-    @Test("every way out of its rights is refused")
+    @Test("the server's database login is refused every attempt to exceed its rights")
     func refusesAll() async throws {
         try await TestCluster.shared.withDatabase { url in
             for attempt in Self.attempts {
@@ -169,7 +169,7 @@ struct ServerLoginTests {
         }
     }
 
-    @Test("no function runs with its owner's rights unless its search path is fixed")
+    @Test("no database function runs with its owner's rights unless its search path is fixed")
     func definerFunctions() async throws {
         try await TestCluster.shared.withDatabase { url in
             let database = try await TestDatabase(url: url)
@@ -184,7 +184,7 @@ struct ServerLoginTests {
         }
     }
 
-    @Test("passes the check that nagz serve makes; the owner and the superuser do not")
+    @Test("the server's login passes the check that nagz serve makes; the owner and the superuser do not")
     func checked() async throws {
         try await TestCluster.shared.withDatabase { url in
             try await Schema.check(folder: Self.migrations, databaseURL: TestLogin.server.url(url))
@@ -227,7 +227,7 @@ struct ServerLoginTests {
         ("GRANT nagz_server TO $1; ALTER TABLE audit_entry OWNER TO $1", "owns “audit_entry”"),
     ]
 
-    @Test("a login with other rights is refused", arguments: badLogins)
+    @Test("a login with other rights than the server's is refused", arguments: badLogins)
     func refuses(change: String, fault: String) async throws {
         try await TestCluster.shared.withDatabase { url in
             let superuser = try await TestDatabase(url: url)
@@ -263,7 +263,7 @@ struct ServerLoginTests {
 
     private static let migrations = repository.appending(path: "Migrations").path()
 
-    @Test("what a restored database lacks is restored by nagz migrate")
+    @Test("nagz migrate restores the grants and defaults that a restored database lacks")
     func restored() async throws {
         try await TestCluster.shared.withDatabase { url in
             let superuser = try await TestDatabase(url: url)
@@ -290,7 +290,7 @@ struct ServerLoginTests {
         }
     }
 
-    @Test("grants are read from the migrations as they stand there")
+    @Test("comments and other roles aside, grants are read from the migrations as they stand there")
     func grants() throws {
         let script = """
             -- GRANT DELETE ON users TO nagz_server;

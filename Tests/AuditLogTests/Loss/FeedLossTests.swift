@@ -7,12 +7,12 @@ import Testing
 
 /// Three servers over one database, writers that sleep, crash and burst, clocks that jump, consent that comes and goes,
 /// sessions that are killed: and every reader ends up with every row it was entitled to.
-@Suite("Feed: nothing is lost", .serialized)
+@Suite("The feed under load without loss", .serialized)
 struct FeedLossTests {
     /// How many runs: `NAGZ_LOSS_RUNS` for a longer look.
     private static let runs = ProcessInfo.processInfo.environment["NAGZ_LOSS_RUNS"].flatMap { Int($0) } ?? 2
 
-    @Test("what was acknowledged is received, by both kinds of clients", arguments: 1...runs)
+    @Test("both kinds of clients receive every acknowledged write", arguments: 1...runs)
     func nothingIsLost(_ seed: Int) async throws {
         try await TestServer.run(toleratesFaults: true) { server in
             let account = try await LossHarness(seed: seed).run(server)
@@ -24,7 +24,7 @@ struct FeedLossTests {
     }
 
     @Test(
-        "the harness can fail: rows stamped before the lock are lost, and so are those of the usual reader",
+        "the loss test can fail: rows stamped before the lock, and the usual reader, lose events",
         arguments: [LossHarness.Flaw.stampedBeforeTheLock, .usualReader])
     func flawsAreFound(_ flaw: LossHarness.Flaw) async throws {
         // Whether a row slips past depends on who comes first on a busy machine: some run must show it, not each.

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Benchmark data")
 struct BenchmarkSeedTests {
-    @Test("families in the announced shape, whose targets and scripts work")
+    @Test("the benchmark seed makes families of the announced shape, with working targets and scripts")
     func seed() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -21,7 +21,7 @@ struct DemoSeedTests {
     ]
     .compactMap { $0 }
 
-    @Test("every answer has something to say, whenever it was seeded", arguments: presents)
+    @Test("every answer about the demo family has content, whenever it was seeded", arguments: presents)
     func claims(present: Timestamp) async throws {
         try await TestServer.run { server in
             server.clock.set(to: present)
@@ -39,7 +39,7 @@ struct DemoSeedTests {
         }
     }
 
-    @Test("a database that is in use is left alone")
+    @Test("the demo seed leaves a database that is in use alone")
     func inUse() async throws {
         try await TestServer.run { server in
             _ = try await server.call(

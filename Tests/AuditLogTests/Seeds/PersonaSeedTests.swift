@@ -18,7 +18,7 @@ struct PersonaSeedTests {
         return "dev:\(id)"
     }
 
-    @Test("five fixed people of one family, each with a token that works; made once")
+    @Test("the persona seed makes five fixed people of one family with working tokens, once")
     func people() async throws {
         try await TestServer.run(
             configure: { $0.acceptsDevelopmentTokens = true },
@@ -60,7 +60,7 @@ struct PersonaSeedTests {
             })
     }
 
-    @Test("never beside real people; beside the demo they are welcome")
+    @Test("the persona seed refuses a database with real people and accepts the demo's")
     func realData() async throws {
         try await TestServer.run { server in
             _ = try await server.signUp("ada@example.org")

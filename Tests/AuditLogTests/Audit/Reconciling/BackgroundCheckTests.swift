@@ -17,7 +17,7 @@ struct BackgroundCheckTests {
         rest: 0, shortestRest: .zero, longestRest: .milliseconds(1), betweenPasses: Timestamp.Span(microseconds: 0),
         poll: .milliseconds(20), save: .zero)
 
-    @Test("a finding is told by health and status, and stays until a full pass is without any")
+    @Test("health and status report a finding of the background check until a full pass has none")
     func finding() async throws {
         try await TestServer.run(
             configure: {
@@ -55,7 +55,7 @@ struct BackgroundCheckTests {
         }
     }
 
-    @Test("one instance checks, the others learn how it stands, and one of them goes on when it is gone")
+    @Test("one instance runs the background check, others learn its status, and one takes over when it is gone")
     func holder() async throws {
         try await TestServer.run { server in
             _ = try await LivedFamily(server)
@@ -81,7 +81,7 @@ struct BackgroundCheckTests {
         }
     }
 
-    @Test("a family whose last snapshot takes longer than a pass is held is checked by one instance")
+    @Test("a family whose snapshot takes longer than a pass is held is checked by one instance")
     func longSnapshot() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
@@ -129,7 +129,7 @@ struct BackgroundCheckTests {
         }
     }
 
-    @Test("findings count at once, and until a full pass is without any")
+    @Test("findings count at once, until a full pass of the background check has none")
     func verdicts() {
         var status = PassStatus.Status()
         #expect(status.verdict == .running)
@@ -146,7 +146,7 @@ struct BackgroundCheckTests {
     }
 
     @Test(
-        "a pass looks at families, accounts, the schema and the tree, and logs what it finds",
+        "a pass of the background check covers families, accounts, the schema and the tree, and logs its findings",
         arguments: [
             ("membership", ["UPDATE memberships SET role = 'guardian' WHERE role = 'participant'"]),
             (
@@ -198,7 +198,7 @@ struct BackgroundCheckTests {
         }
     }
 
-    @Test("a tree that does not fit its leaves or its checkpoint is found")
+    @Test("a tree that does not fit its leaves or its checkpoint is found by the background check")
     func tree() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("One fault of the audit log hides no other")
+@Suite("Reconciliation with a log that has several faults")
 struct DamagedLogTests {
     private static let disarm = [
         "SET session_replication_role = replica", "ALTER TABLE audit_entry DISABLE TRIGGER USER",
@@ -39,7 +39,7 @@ struct DamagedLogTests {
         }
     }
 
-    @Test("beside a body that cannot be read, roles that were changed are named, and what the body told of is unproven")
+    @Test("an unreadable body hides no changed role, and only what it recorded is unproven")
     func unreadableBody() async throws {
         let report = try await Self.report(
             after: Self.disarm + [
@@ -58,7 +58,7 @@ struct DamagedLogTests {
     }
 
     @Test(
-        "behind an entry that does not hold, rows of before are findings, and what may have changed since is unproven")
+        "behind an invalid entry, rows from before it are findings, and what may have changed since is unproven")
     func brokenChain() async throws {
         let report = try await Self.report(
             after: Self.disarm + [
@@ -86,7 +86,7 @@ struct DamagedLogTests {
         #expect(!report.findings.contains { $0.subject == .membership })
     }
 
-    @Test("every entry that was altered is named, and accounts are checked all the same")
+    @Test("every altered entry is named, and accounts are checked all the same")
     func severalEntries() async throws {
         let report = try await Self.report(
             after: Self.disarm + [
@@ -101,7 +101,7 @@ struct DamagedLogTests {
         #expect(report.findings.contains { $0.subject == .administrator })
     }
 
-    @Test("where the log's last entries are missing, later rows are unproven")
+    @Test("if the log's last entries are missing, later rows are unproven")
     func cutTail() async throws {
         let report = try await Self.report(
             after: Self.disarm + [

@@ -7,7 +7,7 @@ import Testing
 @testable import ServerTestKit
 
 /// Attacks on the check by members who write while it reads: it must end, and raise no alarm.
-@Suite("The check of a log that grows while it is read")
+@Suite("The check of a growing log")
 struct GrowingLogTests {
     private struct Endless: Error {}
 
@@ -40,7 +40,7 @@ struct GrowingLogTests {
         }
     }
 
-    @Test("members who write as fast as the check reads keep it from no other family")
+    @Test("members who write as fast as the check reads do not keep it from other families")
     func ends() async throws {
         try await Self.check(isSequenced: true) { report, rests in
             #expect((1...2).contains(rests))
@@ -49,7 +49,7 @@ struct GrowingLogTests {
         }
     }
 
-    @Test("an entry that gets its leaf while the check rests was not passed over")
+    @Test("an entry that gets its leaf while the check rests is not reported as passed over")
     func unplaced() async throws {
         try await Self.check(isSequenced: false) { report, _ in
             #expect(report.entries > Int64(ReconcileStatements.pageSize))
@@ -57,7 +57,7 @@ struct GrowingLogTests {
         }
     }
 
-    @Test("entries that retention takes while the check rests are not missing")
+    @Test("entries that retention takes while the check rests are not reported as missing")
     func pruned() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)

@@ -9,9 +9,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("The audit log explains the state")
+@Suite("Reconciliation of the state with the audit log")
 struct ReconcileTests {
-    @Test("an honest history is explained, also after departures, an erasure and retention")
+    @Test("the audit log explains an honest history, also after departures, an erasure and retention")
     func honest() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
@@ -50,7 +50,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("a policy's changes, proposals, approvals and owners are explained, and what was put in beside them is named")
+    @Test("a policy's changes, proposals, approvals and owners are explained, and rows beside them are named")
     func policy() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
@@ -97,7 +97,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("the schema is the one that the migrations make")
+    @Test("the database's schema is the one that the migrations make")
     func schema() async throws {
         try await TestServer.run { server in
             let found = try await server.database.run { try await SchemaCheck($0).facts() }
@@ -106,7 +106,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("state changed beside the log is named", arguments: Tampering.all + Tampering.constraints)
+    @Test("state that was changed without an entry is named", arguments: Tampering.all + Tampering.constraints)
     func tampered(_ tampering: Tampering) async throws {
         let history = try await Self.history.value
         try await TestCluster.shared.withDatabase(copyOf: history.template) { url in
