@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Availability of model providers")
 struct AvailabilityTests {
-    @Test("the list of models is asked for once in ten seconds")
+    @Test("a provider's list of models is requested once in ten seconds")
     func list() async throws {
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)
@@ -44,7 +44,7 @@ struct AvailabilityTests {
     }
 
     @Test(
-        "three faults in a minute, and the provider is left alone for 30 seconds",
+        "after three faults in a minute a provider is not asked for 30 seconds",
         arguments: [("500", .failed(status: 500)), ("503", .failed(status: 503)), ("cut", .unreadable)]
             as [(String, ModelFault)])
     func paused(word: String, fault: ModelFault) async throws {
@@ -64,7 +64,7 @@ struct AvailabilityTests {
     }
 
     @Test(
-        "refusals and rejected output do not count",
+        "refusals and rejected output do not count as faults of a provider",
         arguments: ["401", "404", "context", "reason-length", "garbage"])
     func refusals(word: String) async throws {
         try await TestHTTPServer.with { server in
@@ -78,7 +78,7 @@ struct AvailabilityTests {
         }
     }
 
-    @Test("nobody listens, and then it is left alone")
+    @Test("a provider without a server is unreachable three times, and then not asked for a while")
     func unreachable() async throws {
         try await ModelHarness.onLoop { poller in
             let clock = TestClock()
@@ -95,7 +95,7 @@ struct AvailabilityTests {
         }
     }
 
-    @Test("the breaker's window and pause")
+    @Test("the circuit breaker opens after three faults within a minute, for 30 seconds")
     func breaker() {
         let start = ContinuousClock.now
         var breaker = CircuitBreaker()
@@ -112,7 +112,7 @@ struct AvailabilityTests {
     }
 
     @Test(
-        "a third party is never in the own network, whatever its URL says",
+        "a third party is never called in the own network, whatever its URL says",
         arguments: [
             "127.0.0.1", "localhost", "[::1]", "10.0.0.1", "192.168.1.1", "172.16.0.1", "169.254.169.254", "100.64.0.1",
             "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[::ffff:a9fe:a9fe]", "[fe80::1]", "[fd00::1]", "0.0.0.0", "0",
@@ -137,7 +137,7 @@ struct AvailabilityTests {
         }
     }
 
-    @Test("a third party's URL is https, with a host and nothing hidden in it")
+    @Test("a third party's URL is https with a host, without user, query or fragment")
     func urls() {
         #expect(ThirdPartyURL("https://api.example.com/v1/")?.text == "https://api.example.com/v1")
         #expect(ThirdPartyURL("https://api.example.com:8443")?.text == "https://api.example.com:8443")

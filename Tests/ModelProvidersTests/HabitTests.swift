@@ -7,7 +7,7 @@ import Testing
 
 @testable import ModelProviders
 
-@Suite("What providers learn of their models")
+@Suite("Providers' knowledge of their models' habits")
 struct HabitTests {
     /// The fields of the questions that came, without the prompts.
     private static func fields(_ harness: ModelHarness) async throws -> [Set<String>] {
@@ -20,7 +20,9 @@ struct HabitTests {
 
     private static let plain: Set<String> = ["temperature", "max_tokens"]
 
-    @Test("a refused temperature is left out once more, and from then on", arguments: [true, false])
+    @Test(
+        "after a refused temperature the question is repeated without one, and later ones have none",
+        arguments: [true, false])
     func temperature(isAnthropic: Bool) async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
             let harness = ModelHarness(server: server)
@@ -33,7 +35,7 @@ struct HabitTests {
     }
 
     @Test(
-        "a model that wants another field for tokens gets it, with room to think; a second refusal serves the next question"
+        "a model that wants another token field gets it, with room to think; a second refusal serves the next question"
     )
     func reasoning() async throws {
         try await TestHTTPServer.with { server in
@@ -50,7 +52,7 @@ struct HabitTests {
         }
     }
 
-    @Test("a model whose tokens went into thinking gets more for the next question; this one is not repeated")
+    @Test("after a model used its tokens for thinking, the next question has more, and this one is not repeated")
     func thinking() async throws {
         for isAnthropic in [true, false] {
             try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
@@ -66,7 +68,7 @@ struct HabitTests {
     }
 
     @Test(
-        "runtimes differ in how they say that an answer is complete",
+        "an answer is complete, cut or refused by each runtime's reason for ending",
         arguments: [
             ("reason-null", "half a sent"), ("reason-", "half a sent"), ("reason-eos", "half a sent"),
             ("reason-STOP", "half a sent"), ("parts", "Start with one small step."), ("declines", "refused"),
@@ -81,7 +83,7 @@ struct HabitTests {
     }
 
     @Test(
-        "a provider that asks to wait is left alone until then, and the wait is told",
+        "a provider that asks to wait is not asked until then, and the wait is reported",
         arguments: ["429", "529", "date"])
     func waiting(word: String) async throws {
         try await TestHTTPServer.with { server in

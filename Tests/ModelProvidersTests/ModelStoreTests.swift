@@ -29,7 +29,7 @@ struct ModelStoreTests {
         try ModelCatalogue(parsing: Array("{\"models\":[\(entries.joined(separator: ","))]}".utf8))
     }
 
-    @Test("a catalogue is read with its values")
+    @Test("a catalogue is parsed with its values")
     func catalogue() throws {
         let standard = Self.entry(["id": "\"large\"", "variant": "\"standard\"", "bytes": "1001"])
         let models = try Self.catalogue([Self.entry(), standard]).models
@@ -39,7 +39,7 @@ struct ModelStoreTests {
     }
 
     @Test(
-        "what is wrong with a catalogue is named",
+        "the error of a malformed catalogue names the field",
         arguments: [
             ("id", "\"\""), ("id", "\"../x\""), ("id", "\"a/b\""), ("id", "\".hidden\""), ("id", "\"A\""), ("id", "7"),
             ("id", "\"\(String(repeating: "a", count: 65))\""), ("variant", "\"huge\""), ("bytes", "0"),
@@ -53,7 +53,7 @@ struct ModelStoreTests {
         #expect(error?.field == "models[0].\(field)")
     }
 
-    @Test("no id is there twice, and a standard model is larger than every lite one")
+    @Test("a catalogue has no id twice, and its standard models are larger than every lite one")
     func relations() {
         #expect(throws: CatalogueError("models[1].id", "is there twice: small-1.0_q4")) {
             try Self.catalogue([Self.entry(), Self.entry()])
@@ -66,7 +66,7 @@ struct ModelStoreTests {
     }
 
     @Test(
-        "ranges are read as they are written, and nothing else",
+        "a well-formed Content-Range is parsed, and any other refused",
         arguments: [
             ("bytes 0-99/1000", "0 99 1000"), ("Bytes 5-5/*", "5 5 nil"), ("bytes 5-4/10", nil), ("bytes 0-9/9", nil),
             ("bytes +0-9/10", nil), ("bytes */10", nil), ("bytes 0-9", nil), ("0-9/10", nil),
@@ -116,7 +116,7 @@ struct ModelStoreTests {
         try await ModelHarness(server: server).requests().compactMap { $0["range"]?.stringValue }
     }
 
-    @Test("a file is downloaded, for its owner alone, and not again", arguments: ["range", "whole"])
+    @Test("a model file is downloaded once, with mode 600", arguments: ["range", "whole"])
     func complete(word: String) async throws {
         try await with(word) { server, store, model async throws in
             #expect(store.state(of: model) == ModelStore.State.missing)
@@ -136,7 +136,7 @@ struct ModelStoreTests {
         }
     }
 
-    @Test("after an interruption it goes on where it was; at a server without ranges it begins again")
+    @Test("an interrupted download is resumed, and begins again at a server without ranges")
     func resumed() async throws {
         for word in ["cut", "cutwhole"] {
             try await with(word) { server, store, model in
@@ -155,7 +155,7 @@ struct ModelStoreTests {
     }
 
     @Test(
-        "bytes that are not the catalogue's are deleted",
+        "a downloaded file with another size or checksum than the catalogue's is deleted",
         arguments: [
             ("wrong", "checksumDiffers"), ("more", "sizeDiffers"), ("endless", "sizeDiffers"), ("short", "sizeDiffers"),
             ("total", "sizeDiffers"),
@@ -168,7 +168,7 @@ struct ModelStoreTests {
     }
 
     @Test(
-        "a refusal of the server is told, and what has arrived stays",
+        "a server's refusal is reported, and the part that has arrived is kept",
         arguments: [
             ("404", "refused(status: 404)"), ("503", "refused(status: 503)"), ("416", "refused(status: 416)"),
             ("redirect", "refused(status: 302)"), ("shifted", "unreadable"),
@@ -182,7 +182,7 @@ struct ModelStoreTests {
         }
     }
 
-    @Test("the bytes and a twentieth must be free, with what has arrived")
+    @Test("a download needs 105 % of the size free, less what has arrived")
     func room() async throws {
         let needed = Int64(Self.size + Self.size / 20)
         try await with("range", free: needed - 1) { server, store, model in
@@ -215,7 +215,7 @@ struct ModelStoreTests {
         }
     }
 
-    @Test("nothing at the address: what has arrived stays")
+    @Test("if the server is unreachable, a download can be continued later")
     func unreachable() async throws {
         try await with("range") { server, store, model in
             let url = "http://127.0.0.1:1/file/range/small"

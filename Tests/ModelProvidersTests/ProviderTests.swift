@@ -32,7 +32,7 @@ struct ProviderTests {
         ("reason-length", "reason-max_tokens", .tooLong), ("reason-content_filter", "reason-refusal", .refused),
     ]
 
-    @Test("a gateway's answers and faults; a question is sent once at most")
+    @Test("each answer of a gateway gives its text or fault, and a question is sent at most once")
     func gateway() async throws {
         for (word, fault, questions) in Self.faults + Self.reasons.map({ ($0.openAI, $0.fault, 1) }) {
             try await TestHTTPServer.with { server in
@@ -44,7 +44,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("a third party's, over TLS, with both protocols", arguments: [true, false])
+    @Test("each answer of a third party over TLS gives its text or fault, in both protocols", arguments: [true, false])
     func thirdParty(isAnthropic: Bool) async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
             let harness = ModelHarness(server: server)
@@ -61,7 +61,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("what is sent: model, prompts, limits, key and trace, and nothing else")
+    @Test("a request has model, prompts, limits, key and trace, and nothing else")
     func wire() async throws {
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)
@@ -89,7 +89,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("Anthropic's request")
+    @Test("a request to Anthropic has its path, body and header fields")
     func anthropicWire() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
             let harness = ModelHarness(server: server)
@@ -110,7 +110,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("a structured answer has the schema's fields, or it is none")
+    @Test("a structured answer has the schema's fields, or is refused")
     func structured() async throws {
         let schema = OutputSchema(
             name: "nag",
@@ -145,7 +145,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("a request of more than 64 KB is not sent; counts of tokens that cannot be are not believed")
+    @Test("a request of more than 64 KB is not sent, and impossible token counts are ignored")
     func limits() async throws {
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)
@@ -166,7 +166,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("a call that takes too long ends, and is not repeated; nor is one whose caller has gone")
+    @Test("a slow call ends at its limit and is not repeated, nor is one whose caller has gone")
     func slow() async throws {
         #expect(ModelLimits.loopback.connecting == .seconds(1) && ModelLimits.loopback.whole == .seconds(8))
         #expect(ModelLimits.thirdParty.connecting == .seconds(3) && ModelLimits.thirdParty.whole == .seconds(20))
@@ -196,7 +196,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("elsewhere than on Apple's devices the system has no model")
+    @Test("the system model is unavailable on other systems than Apple's")
     func foundationModels() async {
         #if !canImport(FoundationModels)
         let provider = FoundationModelsProvider()
@@ -206,7 +206,7 @@ struct ProviderTests {
         #endif
     }
 
-    @Test("a key is not printed")
+    @Test("an API key is not printed")
     func key() {
         var text = ""
         dump(ModelKey("sk-secret"), to: &text)

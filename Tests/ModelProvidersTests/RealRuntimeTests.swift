@@ -74,7 +74,7 @@ struct RealRuntimeTests {
         try PromptBook.english().request(for: facts(), contextTokens: 4_096, traceparent: ModelHarness.trace)
     }
 
-    @Test("a plain answer")
+    @Test("a real runtime answers in plain text")
     func plain() async throws {
         let request = try Self.request()
         let result = try await ModelHarness.onLoop { try await Self.gateway($0, "kind").generate(request) }
@@ -82,7 +82,7 @@ struct RealRuntimeTests {
         #expect(try #require(result.tokenCount) > 10)
     }
 
-    @Test("over TLS, with a key; a wrong key is refused")
+    @Test("a real runtime answers over TLS with its key, and a wrong key is refused")
     func secure() async throws {
         let request = try Self.request()
         let text = try await ModelHarness.onLoop {
@@ -97,7 +97,7 @@ struct RealRuntimeTests {
         }
     }
 
-    @Test("an answer in the form of a schema, forced by the runtime's grammar")
+    @Test("a real runtime answers in the form of a schema, forced by its grammar")
     func structured() async throws {
         let schema = OutputSchema(name: "tip", fields: [.init("kind", choices: ["tip"]), .init("text")])
         let request = ModelRequest(task: .intent, system: "Be kind.", user: "A tip, please.", schema: schema)
@@ -109,13 +109,13 @@ struct RealRuntimeTests {
         #expect(plain == "unreadable")
     }
 
-    @Test("a model that does not end is cut, and the answer is not used")
+    @Test("an answer that a real runtime cuts is not used")
     func length() async throws {
         let request = try Self.request()
         #expect(try await ModelHarness.onLoop { await outcome(try Self.gateway($0, "long"), request) } == "tooLong")
     }
 
-    @Test("a prompt that is longer than the runtime reads")
+    @Test("a prompt that is longer than a real runtime reads is reported as too long")
     func context() async throws {
         var long = try Self.request()
         long.user = String(repeating: "word ", count: 2_000)
@@ -123,7 +123,7 @@ struct RealRuntimeTests {
         #expect(try await ModelHarness.onLoop { await outcome(try Self.gateway($0, "kind"), request) } == "tooLong")
     }
 
-    @Test("a model that the runtime does not list is not asked, although it would answer")
+    @Test("a model that a real runtime does not list is not asked, although it would answer")
     func unknownModel() async throws {
         let request = try Self.request()
         let unknown = try await ModelHarness.onLoop { await outcome(try Self.gateway($0, "gpt-x"), request) }
@@ -148,7 +148,7 @@ struct RealRuntimeTests {
         #expect(check.refusal(of: result.text, for: try Self.facts()) == refusal, "\(result.text)")
     }
 
-    @Test("Anthropic's protocol: an answer, one that is cut, an unknown model")
+    @Test("with Anthropic's protocol an answer is used, a cut one is not, and an unknown model is reported")
     func messages() async throws {
         let request = try Self.request()
         let result = try await ModelHarness.onLoop { try await Self.anthropic($0, "kind").generate(request) }
@@ -184,7 +184,7 @@ struct RealRuntimeTests {
         }
     }
 
-    @Test("a service's limit is told as one")
+    @Test("a real service's rate limit is reported as limited")
     func limited() async throws {
         let request = try Self.request()
         func text() async throws -> String {

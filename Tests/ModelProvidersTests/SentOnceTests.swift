@@ -6,7 +6,7 @@ import Testing
 
 @testable import ModelProviders
 
-@Suite("A question is sent once")
+@Suite("Questions over a reused connection")
 struct SentOnceTests {
     /// Lists its model, and closes the connection over which a question comes, without a word. It prints its port, and a
     /// line for each question.
@@ -30,7 +30,7 @@ struct SentOnceTests {
             threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
         """
 
-    @Test("not even when a kept connection turns out to be closed, where libcurl would send it again")
+    @Test("a question is not sent again when a kept connection turns out to be closed")
     func closedConnection() async throws {
         let process = try ChildProcess(
             URL(filePath: "/usr/bin/env"), ["python3", "-c", Self.server], in: URL(filePath: "/tmp"),

@@ -9,7 +9,7 @@ import TimeZones
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("AI: the answers are those of the rules on the facts of the database")
+@Suite("AI: answers of the rules from the database's facts")
 struct AIAnswerTests {
     /// Misses of the child at the edges of the week that counts, and of somebody else.
     private func miss(_ scene: AIScene, recently count: Int) async throws {
@@ -21,7 +21,7 @@ struct AIAnswerTests {
     }
 
     @Test(
-        "tone: misses of the last seven days and the streak",
+        "a tone follows from the misses of the last seven days and the streak",
         arguments: [(0, 0), (0, 2), (0, 3), (1, 5), (2, 0), (3, 9), (4, 0)])
     func tone(_ misses: Int, _ streak: Int) async throws {
         try await TestServer.run { server in
@@ -40,7 +40,7 @@ struct AIAnswerTests {
     }
 
     @Test(
-        "excuses: summary and category of the words alone",
+        "an excuse's summary and category follow from its words alone",
         arguments: [
             "  I forgot  ", "I was too busy and forgot", "know nothing, note sometimes", "I don\u{2019}t understand",
             String(repeating: "👨‍👩‍👧‍👦", count: 280), String(repeating: "no ", count: 666), "\u{1}\u{202E}",
@@ -85,7 +85,7 @@ struct AIAnswerTests {
             zone: "Asia/Tokyo"),
     ]
 
-    @Test("coaching and prediction: everything a recipient's history says", arguments: histories)
+    @Test("coaching and prediction follow from everything in a recipient's history", arguments: histories)
     func history(_ history: History) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -136,7 +136,7 @@ struct AIAnswerTests {
         }
     }
 
-    @Test("homework is praised for the last seven days alone")
+    @Test("homework is praised for the completions of the last seven days alone")
     func homework() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -155,7 +155,7 @@ struct AIAnswerTests {
         }
     }
 
-    @Test("words are the recipient's preferred ones, not the requester's; the tone that is told stays the selected one")
+    @Test("words are in the recipient's preferred tone, not the requester's, and the answer names the selected one")
     func preferredTone() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -172,7 +172,9 @@ struct AIAnswerTests {
         }
     }
 
-    @Test("prediction of a nag that is over", arguments: [NagStatus.completed, .missed, .withdrawn])
+    @Test(
+        "the prediction of a closed nag is 1 if it was completed and 0 if not",
+        arguments: [NagStatus.completed, .missed, .withdrawn])
     func closed(_ status: NagStatus) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -187,7 +189,7 @@ struct AIAnswerTests {
         }
     }
 
-    @Test("patterns: weekdays of the due times, in the family's zone, over 90 days and a clock change")
+    @Test("patterns count weekdays of the due times in the family's zone, over 90 days and a clock change")
     func patterns() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -215,7 +217,7 @@ struct AIAnswerTests {
     }
 
     @Test(
-        "digest: what was completed or missed in the last seven days, whenever it was due, and what is open, by member")
+        "a digest counts what ended in the last seven days and what is open, by member")
     func digest() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

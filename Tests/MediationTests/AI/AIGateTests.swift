@@ -8,9 +8,11 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("AI: who may ask")
+@Suite("AI: requesters and their questions")
 struct AIGateTests {
-    @Test("guests, ended sessions, accounts that wait, people outside the family", arguments: MediatedCall.allCases)
+    @Test(
+        "an AI operation refuses guests, ended sessions, pending accounts and people outside the family",
+        arguments: MediatedCall.allCases)
     func refusedCallers(_ request: MediatedCall) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -36,7 +38,9 @@ struct AIGateTests {
         }
     }
 
-    @Test("without the consent 403 that names it, for everybody", arguments: MediatedCall.allCases)
+    @Test(
+        "without the consent to AI mediation an AI operation is 403 for everybody, and names it",
+        arguments: MediatedCall.allCases)
     func consent(_ request: MediatedCall) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server, consents: [.gamificationParticipation, .childAccountCreation])
@@ -61,7 +65,7 @@ struct AIGateTests {
     }
 
     @Test(
-        "with the caller's own switch off 403 that names it; another's switch does not matter",
+        "an AI operation is 403 with the caller's own preference off, whatever another's preference",
         arguments: MediatedCall.allCases)
     func preference(_ request: MediatedCall) async throws {
         try await TestServer.run { server in
@@ -102,7 +106,7 @@ struct AIGateTests {
         }
     }
 
-    @Test("patterns are for the person and for guardians; another child's question is refused and in the audit log")
+    @Test("patterns are for the person and for guardians, and another child's question is refused and audited")
     func patterns() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -129,7 +133,7 @@ struct AIGateTests {
     }
 
     @Test(
-        "bodies and parameters that are wrong",
+        "an AI operation refuses a wrong body",
         arguments: [
             ("summarize-excuse", #"{"text": "", "nag_id": "NAG"}"#, 422),
             ("summarize-excuse", #"{"nag_id": "NAG"}"#, 422),
@@ -156,7 +160,7 @@ struct AIGateTests {
     }
 
     @Test(
-        "queries that are wrong",
+        "an AI operation refuses a wrong query",
         arguments: [
             "patterns?user_id=x&family_id=F", "patterns?family_id=F", "digest", "digest?family_id=",
             "predict-completion?nag_id=1",

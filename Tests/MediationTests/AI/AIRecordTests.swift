@@ -10,7 +10,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("AI: every answer leaves one event in the feed and one entry in the audit log")
+@Suite("AI: events and audit entries of answers")
 struct AIRecordTests {
     private static let promised: Set = [
         "operation", "on_behalf_of", "rule", "provider", "route", "used_fallback", "fallback_reason",
@@ -18,7 +18,9 @@ struct AIRecordTests {
         "latency_us", "output", "content_length",
     ]
 
-    @Test("the record of each operation", arguments: MediatedCall.allCases)
+    @Test(
+        "each AI operation leaves one event in the feed and one entry in the audit log",
+        arguments: MediatedCall.allCases)
     func record(_ request: MediatedCall) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -83,7 +85,7 @@ struct AIRecordTests {
         }
     }
 
-    @Test("the feed shows the tone that was chosen to who asked")
+    @Test("the feed shows the chosen tone to its requester alone")
     func feed() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -101,7 +103,7 @@ struct AIRecordTests {
         }
     }
 
-    @Test("two hundred revocations racing with questions: nothing is mediated after the revocation")
+    @Test("with 200 revocations racing with questions nothing is mediated after a revocation")
     func revocationRaces() async throws {
         try await TestServer.run { server in
             try await server.withPeers(2) { peers in

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("AI: a text is between its asker and the server until a draft of it is executed")
+@Suite("AI: visibility of texts before a draft is executed")
 struct AITextTests {
     private static func mediations(_ server: TestServer, _ family: FamilyID, _ person: TestPerson) async throws
         -> [SyncedAIMediationEvent]
@@ -16,7 +16,7 @@ struct AITextTests {
         try await server.call(API.syncEvents, SyncQuery(familyID: family, facts: true), as: person).aiMediationEvents
     }
 
-    @Test("each answer is in the feed of who asked, of nobody else", arguments: MediatedCall.allCases)
+    @Test("each AI answer is in the feed of its requester, and of nobody else", arguments: MediatedCall.allCases)
     func asker(_ request: MediatedCall) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -30,7 +30,7 @@ struct AITextTests {
         }
     }
 
-    @Test("what a recipient asks themselves is theirs, and no guardian's")
+    @Test("an answer that a recipient asked for is in no guardian's feed")
     func ownQuestion() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

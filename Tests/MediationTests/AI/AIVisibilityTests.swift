@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("AI: nobody is answered about a nag they may not read")
+@Suite("AI: questions about nags that the requester may not read")
 struct AIVisibilityTests {
     /// How somebody stands to a nag from the participant to the child.
     enum Part: String, CaseIterable, Sendable {
@@ -41,7 +41,7 @@ struct AIVisibilityTests {
     }
 
     @Test(
-        "as GET answers, so does each operation; a refusal is in the audit log and nowhere else",
+        "an AI operation about a nag answers and refuses as GET does, and a refusal is in the audit log alone",
         arguments: MediatedCall.allCases.filter(\.isAboutANag), Part.allCases)
     func asTheNagIs(_ request: MediatedCall, _ part: Part) async throws {
         try await TestServer.run { server in
@@ -70,7 +70,7 @@ struct AIVisibilityTests {
         }
     }
 
-    @Test("neither the recipient nor bystanders can use up the bound of push-backs")
+    @Test("neither the recipient nor bystanders can use up the limit of push-backs")
     func bound() async throws {
         try await TestServer.run { server in
             let cast = try await Cast(server)
@@ -88,7 +88,7 @@ struct AIVisibilityTests {
     }
 
     @Test(
-        "who may not nag the recipient any more cannot insist either: blocked, paused, over",
+        "a creator who is blocked or whose relationship is suspended or revoked may not push back",
         arguments: ["blocked", "relationship_suspended", "relationship_revoked"])
     func insisting(_ reason: String) async throws {
         try await TestServer.run { server in
@@ -122,7 +122,7 @@ struct AIVisibilityTests {
         }
     }
 
-    @Test("the digest of a child or participant is about themself alone, in its counts and in its words")
+    @Test("a child's or participant's digest is about themself alone, in its counts and in its words")
     func digest() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -182,7 +182,7 @@ struct AIVisibilityTests {
         }
     }
 
-    @Test("what bystanders upload about it is refused as well")
+    @Test("an excuse that a bystander uploads about a nag is refused")
     func upload() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in

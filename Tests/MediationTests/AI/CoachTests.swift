@@ -9,7 +9,7 @@ import Testing
 
 @Suite("AI: a person's own question")
 struct AskCoachTests {
-    @Test("answered from the asker's facts alone, recorded without the words")
+    @Test("a question to the coach is answered from the requester's facts alone, and recorded without its words")
     func own() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -36,7 +36,7 @@ struct AskCoachTests {
         }
     }
 
-    @Test("a constraint on the words decides, and the history has the refusal")
+    @Test("a constraint on the words refuses a question to the coach, and the history has the refusal")
     func constrained() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

@@ -7,9 +7,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("AI: push-backs and their bounds")
+@Suite("AI: push-backs and their limits")
 struct PushBackTests {
-    @Test("reasons to refuse come in their order, and refusals do not count")
+    @Test("a push-back's reasons for refusal are checked in their order, and refusals do not count")
     func reasons() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -67,7 +67,7 @@ struct PushBackTests {
     private static let tokyo = #"{"quiet_hours_enabled": true, "timezone": "Asia/Tokyo"}"#
 
     @Test(
-        "quiet hours: in the recipient's zone, over midnight, start in and end out; a child's own first",
+        "no push-back is in quiet hours of the recipient's zone, and a child's own come first",
         arguments: [
             Quiet(time: "2026-03-11T01:59:59.999Z", preferences: night, isQuiet: false),
             Quiet(time: "2026-03-11T02:00:00.000Z", preferences: night, isQuiet: true),
@@ -101,7 +101,7 @@ struct PushBackTests {
     }
 
     @Test(
-        "never more than the maximum, nor one within the cooldown, however many ask at once on however many servers",
+        "push-backs exceed neither the maximum nor the cooldown, with fifty requests at once on three servers",
         arguments: [1, 3])
     func bounds(_ maximum: Int) async throws {
         try await TestServer.run { server in
@@ -130,7 +130,7 @@ struct PushBackTests {
         }
     }
 
-    @Test("a clock that is set back uncounts nothing")
+    @Test("after the clock was set back, earlier push-backs still count")
     func clockSetBack() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -148,7 +148,7 @@ struct PushBackTests {
         }
     }
 
-    @Test("a due time moved by the guardian begins a new cycle; one moved by the recipient does not")
+    @Test("a due time moved by the guardian begins a new cycle of push-backs, and one moved by the recipient does not")
     func cycles() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

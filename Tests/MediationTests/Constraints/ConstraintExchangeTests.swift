@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Constraints: order, templates, export and import, simulation")
 struct ConstraintExchangeTests {
-    @Test("constraints in another order share out their priorities")
+    @Test("reordered constraints share out their priorities")
     func order() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -45,7 +45,7 @@ struct ConstraintExchangeTests {
         }
     }
 
-    @Test("the four templates")
+    @Test("the list of templates has the four templates")
     func templates() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -65,7 +65,7 @@ struct ConstraintExchangeTests {
         }
     }
 
-    @Test("an export is imported as it is; a dry run changes nothing; one fault and nothing is imported")
+    @Test("an export is imported unchanged; a dry run changes nothing, and one fault imports nothing")
     func exchange() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -200,7 +200,7 @@ struct ConstraintExchangeTests {
         }
     }
 
-    @Test("a thousand cases are answered; what takes too long or answers too much is refused")
+    @Test("a simulation of 1,000 cases is answered, and one that takes too long or answers too much is refused")
     func simulationLimits() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

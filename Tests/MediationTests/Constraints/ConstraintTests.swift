@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Constraints")
 struct ConstraintTests {
-    @Test("made, read and deleted, with exact values and an entry that has none of its words")
+    @Test("a constraint is created, read and deleted with exact values, and its entry has none of its words")
     func lifetime() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -63,7 +63,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("all of a scope look for at most 500 texts: made, changed or imported")
+    @Test("the constraints of a scope have at most 500 texts, created, changed or imported")
     func texts() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -93,7 +93,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("a change keeps the rest; one that changes nothing writes nothing")
+    @Test("a change of a constraint keeps the rest, and one that changes nothing writes nothing")
     func changes() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -116,7 +116,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("a taken priority moves the others down, up to the first free one")
+    @Test("a constraint with a taken priority moves the others down, up to the first free one")
     func moving() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -144,7 +144,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("where no priority is left behind a taken one, it is refused")
+    @Test("a constraint is refused if no priority is left behind its taken one")
     func noRoom() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -166,7 +166,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("who may not write the family's", arguments: ["participant", "child"])
+    @Test("a participant and a child may not write the family's constraints", arguments: ["participant", "child"])
     func refused(who: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -197,7 +197,7 @@ struct ConstraintTests {
     }
 
     @Test(
-        "another person's own, and another family's, do not exist",
+        "another person's own constraints, and another family's, are 404",
         arguments: ["guardian", "child", "stranger", "removed"])
     func invisible(who: String) async throws {
         try await TestServer.run { server in
@@ -226,7 +226,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("a scope has a hundred at most, also when many are made at once")
+    @Test("a scope has a hundred constraints at most, also when many are created at once")
     func limit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -34,7 +34,7 @@ private final class CountingTransport: Transport {
     }
 }
 
-@Suite("A device obeys constraints")
+@Suite("Constraints on a device")
 struct ConstrainedDeviceTests {
     private static let noPassports = [("content", "contains", "passport|social security")]
 
@@ -79,7 +79,7 @@ struct ConstrainedDeviceTests {
         }
     }
 
-    @Test("everybody gets the family's and their own, nobody another person's")
+    @Test("a device gets the family's constraints and the person's own, and nobody else's")
     func facts() async throws {
         try await TestServer.run { server in
             let home = try await server.family()
@@ -156,7 +156,7 @@ struct ConstrainedDeviceTests {
         }
     }
 
-    @Test("a confirmation that the server wants is asked for once, and answers the question")
+    @Test("a confirmation that the server requires is asked for once, and answers the question")
     func confirmed() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -189,7 +189,7 @@ struct ConstrainedDeviceTests {
         }
     }
 
-    @Test("the commands say what a constraint says: 77 for a block, and for a confirmation that nobody can give")
+    @Test("device commands end with 77 for a block, and for a confirmation that nobody can give")
     func commands() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in

@@ -56,7 +56,7 @@ struct DeviceAITests {
         }
     }
 
-    @Test("in all six modes, what is said that would answer is what answers")
+    @Test("in all six modes the provider that nagz device ai shows is the one that answers")
     func modes() async throws {
         try await Self.withDevice { device, scene, nag in
             var shown = try device.set("mode", "auto")
@@ -91,7 +91,7 @@ struct DeviceAITests {
         }
     }
 
-    @Test("a provider that is named is asked; a setting that the server refuses is told with its list")
+    @Test("nagz device asks the named provider, and shows the server's list with a refused setting")
     func settings() async throws {
         try await Self.withDevice { device, scene, nag in
             _ = try device.set("mode", "auto")
@@ -123,7 +123,7 @@ struct DeviceAITests {
         }
     }
 
-    @Test("a consent that is withdrawn: the next sync says so, and the device stops")
+    @Test("after a consent was revoked the next sync says so, and the device stops answering")
     func withdrawn() async throws {
         try await Self.withDevice { device, scene, nag in
             #expect(try device.ask(["coach", nag]) == "device heuristic")
@@ -136,7 +136,7 @@ struct DeviceAITests {
         }
     }
 
-    @Test("a constraint of the device: made, obeyed, told, unknown to the server, deleted; faults are named")
+    @Test("a device's own constraint is added, obeyed, listed and deleted, and the server does not know of it")
     func ownConstraint() async throws {
         try await Self.withDevice { device, scene, nag in
             let block = ["--if", "content contains passport", "--then", "block It names a document."]
@@ -164,7 +164,7 @@ struct DeviceAITests {
         }
     }
 
-    @Test("a consent that is withdrawn is heard by any command that reaches the server")
+    @Test("a device learns of a revoked consent from any command that reaches the server")
     func heard() async throws {
         try await Self.withDevice { device, scene, nag in
             try await scene.ai.revokeConsent()
@@ -191,7 +191,7 @@ struct DeviceAITests {
     }
 
     @Test(
-        "a device with a system's model answers in on_device_only what it synced from a real server; this one does not")
+        "a device with a system model answers in on_device_only from a real sync, and one without does not")
     func systemModel() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in

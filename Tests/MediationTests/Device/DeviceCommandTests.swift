@@ -31,7 +31,7 @@ struct DeviceCommandTests {
         return Ended(code: process.wait(), output: output, complaint: complaint)
     }
 
-    @Test("the next instance of a series is upcoming, and is not completed before it opens, also without the server")
+    @Test("a series' next instance is upcoming, and cannot be completed before it opens, also offline")
     func upcoming() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -54,7 +54,7 @@ struct DeviceCommandTests {
         }
     }
 
-    @Test("a child's day: sign in, sync, see, excuse, do, ask, sign out")
+    @Test("a child signs in, syncs, lists, excuses, completes, asks and signs out with nagz device")
     func day() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -117,7 +117,7 @@ struct DeviceCommandTests {
         }
     }
 
-    @Test("the secret of a sign-in stays after a logout, and goes with the next sign-in to the same server")
+    @Test("a device secret stays after a logout, and is removed by the next sign-in to the same server")
     func deviceSecret() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -135,7 +135,7 @@ struct DeviceCommandTests {
         }
     }
 
-    @Test("an account that is deleted leaves nothing on the device; a session that is only over leaves everything")
+    @Test("a deleted account leaves nothing on the device, and an ended session leaves everything")
     func deletion() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -187,7 +187,7 @@ struct DeviceCommandTests {
         }
     }
 
-    @Test("a server whose log is not the one this device was shown: refused, told apart, and a way to begin anew")
+    @Test("a server with another log than the device knows is refused, and the device can begin anew")
     func otherLog() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -230,7 +230,7 @@ struct DeviceCommandTests {
         }
     }
 
-    @Test("the server away, a damaged cache, a newer cache, wrong usage: each with its exit code, one line, no harm")
+    @Test("an unreachable server, a damaged or newer cache and wrong usage each have an exit code and one line")
     func faults() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in

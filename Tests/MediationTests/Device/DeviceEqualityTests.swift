@@ -12,7 +12,7 @@ import Testing
 @testable import ServerTestKit
 
 /// Random pasts in a real server, synced to real devices, and all seven operations asked on both sides.
-@Suite("Server and device give the same answers")
+@Suite("Equality of the server's and the device's answers over HTTP")
 struct DeviceEqualityTests {
     private static func members(_ home: Household) -> [FamilyHistory.Member] {
         [
@@ -24,7 +24,7 @@ struct DeviceEqualityTests {
         ]
     }
 
-    @Test("over the real wire, in both modes of sync, for every member", arguments: 0..<24)
+    @Test("server and device give every member the same answers over HTTP, in both modes of sync", arguments: 0..<24)
     func same(number: Int) async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -112,7 +112,7 @@ struct DeviceEqualityTests {
 
 @Suite("A device's facts")
 struct DeviceFactsTests {
-    @Test("a guardian is told of everybody, anybody else of themself, and nobody who did not ask")
+    @Test("facts are about everybody for a guardian, about oneself for others, and only on request")
     func visibility() async throws {
         try await TestServer.run { server in
             let home = try await server.family()
@@ -130,7 +130,7 @@ struct DeviceFactsTests {
         }
     }
 
-    @Test("a poll after which nothing has happened carries none; one after a change does, and with the new values")
+    @Test("a poll has facts only after a change, and then the new values")
     func onlyWhenChanged() async throws {
         try await TestServer.run { server in
             let home = try await server.family(consents: [])
@@ -161,7 +161,7 @@ struct DeviceFactsTests {
         }
     }
 
-    @Test("a child's quiet hours are those its guardians set, and its sums are of its whole past")
+    @Test("facts have the quiet hours that guardians set for a child, and sums of its whole past")
     func sums() async throws {
         try await TestServer.run { server in
             let home = try await server.family()

@@ -19,7 +19,7 @@ import Testing
 struct DeviceKillTests {
     private static let kills = ProcessInfo.processInfo.environment["NAGZ_DEVICE_KILLS"].flatMap { Int($0) } ?? 36
 
-    @Test("whenever it is killed, the next round goes on: every row once, every act once")
+    @Test("after a kill at any moment the next sync goes on: every row once, every act once")
     func kills() async throws {
         let program = try #require(NagzProgram.url)
         try await TestServer.run { server in

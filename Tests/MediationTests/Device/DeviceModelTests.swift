@@ -43,7 +43,7 @@ struct DeviceModelTests {
         try await TestHTTPServer.with { try await body(home, $0) }
     }
 
-    @Test("list, download, status and delete, with their exit codes")
+    @Test("the model commands list, download, status and delete have their exit codes")
     func commands() async throws {
         try await withHome { home, server in
             #expect(try run(["list"], home, server, "range").output.contains("not downloaded"))
@@ -68,7 +68,7 @@ struct DeviceModelTests {
         }
     }
 
-    @Test("a download that is killed goes on where it was")
+    @Test("a download that was killed is resumed where it was")
     func killed() async throws {
         try await withHome { home, server in
             let process = try start(["download", "small"], home, server, "hold")

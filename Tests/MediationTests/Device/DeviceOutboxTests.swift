@@ -13,7 +13,7 @@ import Testing
 
 @Suite("A device that was offline")
 struct DeviceOutboxTests {
-    @Test("what was done arrives once it is back, in order, with what others did meanwhile, and a conflict is told")
+    @Test("offline acts arrive in order after reconnecting, and a conflict with another's act is reported")
     func roundTrip() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -45,7 +45,7 @@ struct DeviceOutboxTests {
         }
     }
 
-    @Test("an answer that got lost on its way does no harm: the same batch is answered the same")
+    @Test("an upload whose answer was lost gets the same answer again")
     func lostAnswer() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -63,7 +63,7 @@ struct DeviceOutboxTests {
         }
     }
 
-    @Test("an excuse summed up on the device leaves its words there")
+    @Test("an excuse that the device summarized is sent without its words")
     func summary() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in

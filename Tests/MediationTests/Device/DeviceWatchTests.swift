@@ -23,7 +23,9 @@ struct DeviceWatchTests {
         }
     }
 
-    @Test("is told of a nag over a WebSocket and fetches it at once, without polling", .timeLimit(.minutes(5)))
+    @Test(
+        "a watching device is notified of a nag over a WebSocket and fetches it at once, without polling",
+        .timeLimit(.minutes(5)))
     func told() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in

@@ -45,7 +45,7 @@ struct HostileTextTests {
         return (home, try await server.call(API.createNag, order, as: home.guardian))
     }
 
-    @Test("show in one line of a device's nags and of its rounds, without a control character")
+    @Test("a hostile text is shown in one line of a device's nags and syncs, without a control character")
     func terminal() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
@@ -90,7 +90,7 @@ struct HostileTextTests {
         }
     }
 
-    @Test("are sent in a notification as one line without reordering")
+    @Test("a hostile text is sent in a notification as one line without reordering")
     func notification() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run(isOfActs: false) { server in

@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Digests: what is checked again at sending")
+@Suite("Checks before a digest is sent")
 struct DigestSendingTests {
     /// What became of the notification of a digest that the guardian sent, after `change`.
     private static func result(
@@ -61,7 +61,7 @@ struct DigestSendingTests {
         #expect(try await Self.result { server, _ in try await server.sql("DELETE FROM drafts") } == "draft_deleted")
     }
 
-    @Test("mute and quiet hours put it off; an old one is sent to nobody")
+    @Test("mute and quiet hours defer a digest, and an old one is sent to nobody")
     func times() async throws {
         let muted = try await Self.result { server, family in
             let end = server.clock.now() + .hours(2)
@@ -78,7 +78,7 @@ struct DigestSendingTests {
         #expect(try await Self.result { server, _ in server.clock.advance(by: .hours(25)) } == "stale")
     }
 
-    @Test("a delivery has one cause")
+    @Test("the database refuses a delivery with two causes")
     func constraint() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()

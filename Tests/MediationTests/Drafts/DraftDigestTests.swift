@@ -86,7 +86,7 @@ struct DraftDigestTests {
         }
     }
 
-    @Test("a guardian who was not chosen finds it nowhere, and may select it for no draft")
+    @Test("a guardian who was not chosen sees a digest nowhere, and may select it for no draft")
     func others() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()
@@ -112,7 +112,7 @@ struct DraftDigestTests {
         }
     }
 
-    @Test("a member's digest is about their own nags; what ended before this week, and nobody to tell, is 422")
+    @Test("a member's digest is about their own nags, and is 422 with older nags or without recipients")
     func selection() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -153,7 +153,7 @@ struct DraftDigestTests {
         }
     }
 
-    @Test("recipients are guardians of the family whom the sender may contact, and not the author alone")
+    @Test("recipients of a digest are guardians whom the sender may contact, and not the author alone")
     func recipients() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -187,7 +187,7 @@ struct DraftDigestTests {
         }
     }
 
-    @Test("executed ten times at once it is sent once")
+    @Test("a digest that is executed ten times at once is sent once")
     func atOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

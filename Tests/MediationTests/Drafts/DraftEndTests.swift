@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Drafts end when the AI may no longer work for their author")
+@Suite("Drafts whose author lost the AI")
 struct DraftEndTests {
     /// What switches the AI off for the child, whose drafts the tests look at.
     enum Way: String, CaseIterable, Sendable {
@@ -46,7 +46,7 @@ struct DraftEndTests {
     }
 
     @Test(
-        "with the consent, or with the author's preference, in whatever state; no step runs any more",
+        "drafts in any state end with the consent or the author's preference, and refuse every step",
         arguments: Way.allCases)
     func ends(_ way: Way) async throws {
         try await TestServer.run { server in
@@ -88,7 +88,7 @@ struct DraftEndTests {
         }
     }
 
-    @Test("giving the consent again, or switching the AI on again, revives none")
+    @Test("no ended draft is revived when the consent is given or the AI is switched on again")
     func staysEnded() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -107,7 +107,7 @@ struct DraftEndTests {
         }
     }
 
-    @Test("drafts of others, drafts that have ended, and other preferences are left alone")
+    @Test("an ending consent leaves others' drafts, ended drafts and other preferences alone")
     func others() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

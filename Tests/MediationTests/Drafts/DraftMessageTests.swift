@@ -17,7 +17,7 @@ struct DraftMessageTests {
             API.createDraft, DraftCreate(familyID: family.id, kind: kind, nagID: nag, body: body), as: person)
     }
 
-    @Test("a push-back is worded by the rules, edited, and told to the recipient, in the feed and by a notification")
+    @Test("a push-back is worded by the rules, edited, and sent to the recipient by feed and notification")
     func pushBack() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -55,7 +55,7 @@ struct DraftMessageTests {
         }
     }
 
-    @Test("ten push-backs of as many drafts at once: one is sent")
+    @Test("of ten push-backs of as many drafts at once, one is sent")
     func pushBacksAtOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -79,7 +79,7 @@ struct DraftMessageTests {
         }
     }
 
-    @Test("the recipient and others have no push-back drafted, approved or sent")
+    @Test("the recipient and others can neither have a push-back drafted nor approve or send it")
     func pushBackRights() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -142,7 +142,7 @@ struct DraftMessageTests {
         }
     }
 
-    @Test("nobody gives themselves a reward, and a draft of one needs its body")
+    @Test("nobody gives themselves a reward, and a draft of one needs a body")
     func ownReward() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

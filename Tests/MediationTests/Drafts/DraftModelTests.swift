@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Drafts of words that a model reads")
+@Suite("Drafts that a model reads from words")
 struct DraftModelTests {
     private static let words = "Cleo brings 2 library books back, the parrot ones"
     private static let due = "2026-03-12T07:30"
@@ -26,7 +26,7 @@ struct DraftModelTests {
         return String(decoding: (try? JSONEncoder().encode(fields)) ?? Data(), as: UTF8.self).said
     }
 
-    @Test("the model's fields, and who wrote them, in draft and audit log; it is told no name that is not said")
+    @Test("draft and audit log have the model's fields and name; the model receives no name that was not said")
     func fields() async throws {
         try await ModelScene.run(Self.word()) { scene in
             let (server, home) = (scene.ai.server, scene.ai.home)
@@ -55,7 +55,7 @@ struct DraftModelTests {
         }
     }
 
-    @Test("words that were read are in the history, under their draft's trace, and without a word of them")
+    @Test("the history has the reading of words under the draft's trace, without the words")
     func history() async throws {
         try await ModelScene.run(Self.word()) { scene in
             let drafts = [
@@ -77,7 +77,7 @@ struct DraftModelTests {
     }
 
     @Test(
-        "what is not to be believed is replaced by the rules' draft, with the reason",
+        "fields that cannot be right are replaced by the rules' draft, with the reason",
         arguments: [
             (word(recipient: "Zacharias"), "error"), (word(category: "war"), "error"),
             (word(definition: "never"), "error"), ("{\"recipient\": \"Cleo\"}".said, "error"), ("good", "error"),
@@ -112,7 +112,7 @@ struct DraftModelTests {
         }
     }
 
-    @Test("words go out where mode, constraints, role and policy all allow it, and nowhere else")
+    @Test("words go to a model only where mode, constraints, role and policy all allow it")
     func matrix() async throws {
         try await ModelScene.run(Self.word()) { scene in
             var (expected, index): (Set<Int>, Int) = ([], 0)
@@ -164,7 +164,7 @@ struct DraftModelTests {
         }
     }
 
-    @Test("without consent, to a stranger, about an unseen nag, of another kind: nothing goes out")
+    @Test("no words go out without consent, from a stranger, about an unseen nag, or without a text")
     func gates() async throws {
         try await ModelScene.run(Self.word()) { scene in
             let (server, home) = (scene.ai.server, scene.ai.home)
@@ -191,7 +191,7 @@ struct DraftModelTests {
         }
     }
 
-    @Test("a consent that ends, or a constraint that begins, while a model works: nothing is stored")
+    @Test("nothing is stored if the consent ends or a constraint begins while a model works")
     func revoked() async throws {
         try await ModelScene.run("hold-revoked-draft") { scene in
             let answer = try await scene.whileHeld(
@@ -214,7 +214,7 @@ struct DraftModelTests {
         }
     }
 
-    @Test("a prompt is confirmed before the words go out, once; the same request twice asks once")
+    @Test("a confirmation is required before words go out, and the same request twice requires it once")
     func confirmed() async throws {
         try await ModelScene.run(Self.word()) { scene in
             _ = try await scene.ai.constrain(.requireConfirmation(prompt: "Really?"))

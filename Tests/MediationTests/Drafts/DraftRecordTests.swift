@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The record of a draft")
 struct DraftRecordTests {
-    @Test("rows are selected for what is made of them: a digest; elsewhere they are 422")
+    @Test("selected rows are 422 for a suggested nag, and for a digest with a finished body")
     func unusedContext() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -28,7 +28,7 @@ struct DraftRecordTests {
         }
     }
 
-    @Test("a draft tells its plan, its stamps and who wrote it; each entry of the audit log has its body's digest")
+    @Test("a draft has its plan, times and writer, and each of its audit entries the digest of its body")
     func record() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -11,7 +11,7 @@ import Testing
 @testable import ServerTestKit
 
 /// The real program over the database of a test, killed between the steps of a draft.
-@Suite("Drafts of a server that is killed")
+@Suite("Drafts across kills of the server")
 struct DraftRestartTests {
     /// Of tokens and of the audit log: one that the program takes.
     private static let key = (0..<32).map { UInt8(7 * $0 + 1) }
@@ -83,7 +83,7 @@ struct DraftRestartTests {
         ["family_id": .string("\(family.id)"), "kind": "suggested_nag", "text": "the dishes"]
     }
 
-    @Test("killed after each step: the draft is where it was, its key still opens, and its effect happens once")
+    @Test("when the server is killed after each step, the draft keeps its state and key, and has its effect once")
     func steps() async throws {
         let keyring = try AuditKeyring(text: Self.audit)
         try await TestServer.run(configure: { $0.auditKeyring = keyring }) { server in
@@ -116,7 +116,7 @@ struct DraftRestartTests {
         }
     }
 
-    @Test("killed while it executes, before anybody reads the answer: executed again there is one effect")
+    @Test("an execution that was killed before its answer has one effect when it is repeated")
     func execution() async throws {
         let keyring = try AuditKeyring(text: Self.audit)
         try await TestServer.run(configure: { $0.auditKeyring = keyring }) { server in

@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Drafts: who may take which step, and from where")
+@Suite("Drafts: permissions by role and source")
 struct DraftRoleTests {
     private enum Outcome: Equatable {
         case taken
@@ -29,7 +29,7 @@ struct DraftRoleTests {
     }
 
     @Test(
-        "role × step × source, of a draft that has come as far as the step needs",
+        "each step of a draft is allowed or refused by role and source",
         arguments: [Who.participant, .child], DraftStep.allCases)
     private func roles(author: Who, step: DraftStep) async throws {
         try await TestServer.run { server in
@@ -69,7 +69,7 @@ struct DraftRoleTests {
         }
     }
 
-    @Test("every role and source may have drafts made", arguments: DraftSource.allCases)
+    @Test("every member may have drafts made from every source, and nobody else", arguments: DraftSource.allCases)
     func creation(source: DraftSource) async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -7,9 +7,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Drafts: the way of a draft, and that there is no other")
+@Suite("Drafts: order and preconditions of steps")
 struct DraftStepTests {
-    @Test("a step that was skipped is refused by its name")
+    @Test("a step after a skipped one is refused with the name of the missing one")
     func skipped() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -43,7 +43,7 @@ struct DraftStepTests {
         }
     }
 
-    @Test("voice and shortcuts only make drafts", arguments: [DraftSource.voice, .shortcut])
+    @Test("voice and shortcuts create drafts, but take no step with them", arguments: [DraftSource.voice, .shortcut])
     func sources(source: DraftSource) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -61,7 +61,7 @@ struct DraftStepTests {
         }
     }
 
-    @Test("the second key opens until 60.000000 s after it was given")
+    @Test("a second key is valid until 60.000000 s after it was given")
     func keyTime() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -88,7 +88,7 @@ struct DraftStepTests {
         }
     }
 
-    @Test("a key is its person's, and a later one voids it")
+    @Test("a key is valid for its person alone, and a later key voids it")
     func keyOwner() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -102,7 +102,7 @@ struct DraftStepTests {
         }
     }
 
-    @Test("an edit voids approval and key; of an earlier version nothing is done")
+    @Test("an edit voids approval and key, and every step with the earlier version is refused")
     func edited() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -149,7 +149,7 @@ struct DraftStepTests {
         }
     }
 
-    @Test("an edit and an execution at once: what was approved is done, or nothing")
+    @Test("of an edit and an execution at once one succeeds, and no edited text is carried out unapproved")
     func editedMeanwhile() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -169,7 +169,7 @@ struct DraftStepTests {
         }
     }
 
-    @Test("drafts are over after 24 hours, marked by the housekeeping once")
+    @Test("drafts expire after 24 hours, and housekeeping marks each once")
     func expired() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -198,7 +198,7 @@ struct DraftStepTests {
         }
     }
 
-    @Test("with a member go their open drafts, their approvals and their keys")
+    @Test("when a member leaves, their open drafts, approvals and keys end")
     func removed() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -9,9 +9,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Drafts: what the AI would do is approved, confirmed, and done once")
+@Suite("Drafts: creation, approval and execution")
 struct DraftTests {
-    @Test("words become a draft, the draft a nag: each step one entry, and the words in none of them")
+    @Test("words become a draft and the draft a nag, with one entry for each step and no words in any")
     func suggestedNag() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -61,7 +61,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a due time is moved by whoever may move it: an edit for its creator, a snooze for its recipient")
+    @Test("a due-time draft becomes an edit for the nag's creator and a snooze for its recipient")
     func dueChange() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -107,7 +107,7 @@ struct DraftTests {
         }
     }
 
-    @Test("who may not do it without a draft may not do it with one")
+    @Test("a draft allows nobody what they may not do without one")
     func entitlement() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -142,7 +142,7 @@ struct DraftTests {
         }
     }
 
-    @Test("words about a time that are not understood are a warning and lower the confidence, and move nothing")
+    @Test("words that are not understood as a time are a warning, lower the confidence, and move nothing")
     func misread() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -167,7 +167,7 @@ struct DraftTests {
         }
     }
 
-    @Test("all side effects are named, neither fewer nor more")
+    @Test("an approval names exactly the draft's side effects")
     func acknowledged() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -184,7 +184,7 @@ struct DraftTests {
         }
     }
 
-    @Test("context: rows that the caller sees, of their own family alone")
+    @Test("a draft's context is rows of the family that the caller may see")
     func context() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -234,7 +234,7 @@ struct DraftTests {
         }
     }
 
-    @Test("constraints decide over the words, consent and preferences over the AI")
+    @Test("constraints can refuse a draft's words, and consent and preferences the AI")
     func gates() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -263,7 +263,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a page shows the newest first, one's own, and to guardians everybody's")
+    @Test("a page of drafts has the newest first: one's own, and for guardians everybody's")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -286,7 +286,7 @@ struct DraftTests {
         }
     }
 
-    @Test("the words are in their author's export, and go with the account and after 30 days")
+    @Test("a draft's words are in the author's export, and are erased with the account and after 30 days")
     func words() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -29,7 +29,7 @@ struct DraftTraceTests {
         ]
     }
 
-    @Test("every answer and every error tells its trace, which leads from the draft to its audit entry")
+    @Test("every answer and error about a draft has its trace, which leads to the draft's audit entry")
     func traces() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -47,7 +47,7 @@ struct DraftTraceTests {
         }
     }
 
-    @Test("an unknown task type is E-TASK-001 with its field, on drafts and on all AI calls")
+    @Test("an unknown task type is E-TASK-001 with its field, for drafts and for all AI operations")
     func taskTypes() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

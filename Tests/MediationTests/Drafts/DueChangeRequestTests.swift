@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("A recipient's request for more time than a snooze gives is a draft for the nag's creator")
+@Suite("Drafts of due-time changes that a recipient requests")
 struct DueChangeRequestTests {
     /// The refusal of the recipient's request.
     private static func refusal(
@@ -20,7 +20,7 @@ struct DueChangeRequestTests {
         return refusal
     }
 
-    @Test("it is refused with the limit and the draft; the creator sees the draft, and its execution moves the nag")
+    @Test("a snooze beyond the limit is refused with a draft, whose execution by the creator moves the nag")
     func draft() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -57,7 +57,7 @@ struct DueChangeRequestTests {
         }
     }
 
-    @Test("equal requests are one draft, also at once; a later time, or the same after an answer, is another")
+    @Test("equal requests are one draft, also at once, and a later time, or one after an answer, is another")
     func equalRequests() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -83,7 +83,7 @@ struct DueChangeRequestTests {
         }
     }
 
-    @Test("the limit is the family's")
+    @Test("the limit of a snooze is the family's")
     func familyLimit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -97,7 +97,9 @@ struct DueChangeRequestTests {
     /// What leaves no room for a draft.
     enum Obstacle: String, CaseIterable, Sendable { case noConsent, modeOff, blocked, manyDrafts, tooFar }
 
-    @Test("without consent, AI, contact or room for a draft it is only refused", arguments: Obstacle.allCases)
+    @Test(
+        "without consent, AI, contact or room for a draft a long snooze is refused without one",
+        arguments: Obstacle.allCases)
     func noDraft(_ obstacle: Obstacle) async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: obstacle == .noConsent ? [] : [.aiMediation])

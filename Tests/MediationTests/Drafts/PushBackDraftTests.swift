@@ -43,7 +43,7 @@ struct PushBackDraftTests {
         }
     }
 
-    @Test("without the option, and where no push-back is allowed, there is no draft")
+    @Test("an evaluation makes no draft without the option, or if no push-back is allowed")
     func none() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -60,7 +60,7 @@ struct PushBackDraftTests {
         }
     }
 
-    @Test("the draft's own count does not hold it up; another push-back since then does")
+    @Test("a push-back draft can be sent despite its own count, but not after another push-back")
     func counted() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -77,7 +77,7 @@ struct PushBackDraftTests {
         }
     }
 
-    @Test("ten evaluations at once with one draft among them")
+    @Test("of ten evaluations at once one allows a push-back and makes a draft")
     func atOnce() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

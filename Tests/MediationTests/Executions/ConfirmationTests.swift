@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Confirmations and AI sessions")
 struct ConfirmationTests {
-    @Test("a prompt is asked for once, and its confirmation answers the same question once")
+    @Test("a confirmation is required once, and answers the same question once")
     func confirmed() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -57,7 +57,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test("valid for 300 seconds, to the microsecond", arguments: [(0, true), (1, false)])
+    @Test("a confirmation is valid for 300 seconds, to the microsecond", arguments: [(0, true), (1, false)])
     func lifetime(_ late: Int64, _ isValid: Bool) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -93,7 +93,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test("declined, it is void, and the audit log says so")
+    @Test("a declined confirmation is void, and is in the audit log")
     func declined() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -121,7 +121,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test("a session goes on for 45 minutes after its last use, for its person alone, and ends at once")
+    @Test("a session lasts 45 minutes after its last use, for its person alone, and can be ended at once")
     func sessions() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("History of executions")
 struct ExecutionHistoryTests {
-    @Test("pages by cursor have every record once, the newest first, with and without a filter")
+    @Test("pages of the history by cursor have every record once, the newest first, with any filter")
     func pages() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -51,7 +51,7 @@ struct ExecutionHistoryTests {
         }
     }
 
-    @Test("an export has the same records as lines of JSON")
+    @Test("an export of the history has the same records as lines of JSON")
     func export() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -66,7 +66,7 @@ struct ExecutionHistoryTests {
         }
     }
 
-    @Test("a report is stored without what is ordinary, and reads whole: in the history and in the account's export")
+    @Test("a record is stored without ordinary values, and is read whole in the history and the account's export")
     func stored() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -97,7 +97,7 @@ struct ExecutionHistoryTests {
 
     private static let words = ("content", "contains", "bus")
 
-    @Test("a guardian sees that a question was blocked, and nothing of the constraint, which may be the person's own")
+    @Test("a guardian sees that a question was blocked, but not the constraint")
     func ownConstraints() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -129,7 +129,7 @@ struct ExecutionHistoryTests {
         }
     }
 
-    @Test("a person deletes their own: by trace, and before a moment; the audit log keeps its entries")
+    @Test("a person deletes own records by trace and by time, and the audit log keeps its entries")
     func deletion() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -152,7 +152,7 @@ struct ExecutionHistoryTests {
         }
     }
 
-    @Test("who keeps errors only has no record of answers")
+    @Test("with errors only, the history has no record of answers")
     func errorsOnly() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -165,7 +165,9 @@ struct ExecutionHistoryTests {
         }
     }
 
-    @Test("kept as long as each person prefers", arguments: [(7, "7"), (30, nil), (365, "365")] as [(Int64, String?)])
+    @Test(
+        "the history keeps records as long as each person prefers",
+        arguments: [(7, "7"), (30, nil), (365, "365")] as [(Int64, String?)])
     func retention(_ days: Int64, _ preference: String?) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

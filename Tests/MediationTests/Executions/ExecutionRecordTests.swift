@@ -12,7 +12,7 @@ import Testing
 @Suite("The record of a question")
 struct ExecutionRecordTests {
     @Test(
-        "a rule that cannot have sent the question to the server is refused, and is not the record's rule",
+        "a rule that cannot have sent the question to the server is refused and not recorded",
         arguments: [
             RoutingRule.policyBlock, .networkUnavailable, .privacyLocal, .policyForceLocal, .autoLocal, .privacyCloud,
         ])
@@ -29,7 +29,7 @@ struct ExecutionRecordTests {
         }
     }
 
-    @Test("a plausible claim stands beside the router's own rule")
+    @Test("a plausible rule of the client is recorded beside the router's own rule")
     func claimed() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -46,7 +46,7 @@ struct ExecutionRecordTests {
         }
     }
 
-    @Test("a fallback is claimed only where the device's first decision allowed one")
+    @Test("a client's claim of a fallback is accepted only where its first decision allowed one")
     func fallbackClaims() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -70,7 +70,7 @@ struct ExecutionRecordTests {
         }
     }
 
-    @Test("an id names one question: another content or setting is refused with the reason, the same one is not")
+    @Test("a question id with another content or setting is refused with the reason, and the same one is not")
     func reused() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -97,7 +97,7 @@ struct ExecutionRecordTests {
         }
     }
 
-    @Test("of fifty questions at once under one id, all have the same words")
+    @Test("of fifty questions at once under one id only those with the same words are answered")
     func reusedAtOnce() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -115,7 +115,7 @@ struct ExecutionRecordTests {
         }
     }
 
-    @Test("what was declined is in the history and the audit log: by question, operation and kind of confirmation")
+    @Test("a declined question is in history and audit log with its id, operation and kind of confirmation")
     func declined() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -152,7 +152,7 @@ struct ExecutionRecordTests {
         }
     }
 
-    @Test("a record has the keyed hash and the length of the question's words, and its stages in their order")
+    @Test("a record has the keyed hash and length of the question's words, and its stages in order")
     func wordsAndStages() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -223,7 +223,7 @@ struct ExecutionRecordTests {
 }
 
 /// What a model was asked stays in the audit log, whatever comes after it.
-@Suite("The trace of a model that was asked", .timeLimit(.minutes(5)))
+@Suite("Audit entries of models that were asked", .timeLimit(.minutes(5)))
 struct AskedModelTests {
     @Test("a third party that was asked is in the audit log, also when the person has deleted their history")
     func deleted() async throws {

@@ -12,7 +12,7 @@ import Testing
 struct ExecutionTests {
     private static let words = ("content", "contains", "bus")
 
-    @Test("today's calls get today's answers, and are in the history")
+    @Test("a call without options gets an answer without a report, and is in the history")
     func plain() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -31,7 +31,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("a trace is the client's in header, answer, history and audit log; else the request's")
+    @Test("the client's trace, or else the request's, is in header, answer, history and audit log")
     func traces() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -65,7 +65,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("every operation by its name, with its endpoint's answer", arguments: AIOperationID.allCases)
+    @Test("executing an operation by its name gives its endpoint's answer", arguments: AIOperationID.allCases)
     func operations(_ operation: AIOperationID) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -89,7 +89,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("what an execution needs, and what is of another family")
+    @Test("an execution without its parameters, or about another family, is refused")
     func invalid() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -125,7 +125,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("a block stops the words it names, for everybody, at once, and until it is deleted")
+    @Test("a block refuses the words it names for everybody until it is deleted")
     func blocks() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -149,7 +149,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("an own constraint is its owner's alone; a disabled one is nobody's; a changed one holds at once")
+    @Test("an own constraint is its owner's alone, a disabled one nobody's, and a changed one holds at once")
     func whose() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -189,7 +189,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("force_local keeps words on the device, and lets questions about records be")
+    @Test("force_local keeps words on the device, but not questions about records")
     func forceLocal() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -206,7 +206,7 @@ struct ExecutionTests {
     }
 
     @Test(
-        "the person's mode is a promise that the server keeps",
+        "in modes without the server an execution is refused",
         arguments: [
             ("off", nil as ExecutionCode?, 403), ("on_device_only", .localUnavailable, 503),
             ("apple_only", .localUnavailable, 503), ("local_only", .localUnavailable, 503),
@@ -223,7 +223,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("what no engine here answers")
+    @Test("a task that no provider of the server can do is refused")
     func tasks() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -253,7 +253,7 @@ struct ExecutionTests {
         }
     }
 
-    @Test("the preference for a privacy level holds where the question has none")
+    @Test("the preferred privacy level holds for questions without one")
     func privacy() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

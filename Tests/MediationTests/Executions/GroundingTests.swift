@@ -8,11 +8,11 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What an answer was grounded in")
+@Suite("The grounding of answers")
 struct GroundingTests {
     private static let options = ExecutionOptions(taskType: .heuristic)
 
-    @Test("a tip and a push-back name the recipient's tone and the events they counted, also in the history")
+    @Test("the grounding of a tip and a push-back is the recipient's tone and the events counted, also in the history")
     func named() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -39,7 +39,7 @@ struct GroundingTests {
         }
     }
 
-    @Test("other operations name nothing, and nothing is stored of it")
+    @Test("other operations have no grounding, and none is stored")
     func others() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

@@ -39,7 +39,7 @@ struct ModelAnswerTests {
         }
     }
 
-    @Test("all operations with a text, by the gateway and by the own key; figures have none")
+    @Test("gateway and own key word every operation with a text, and operations of figures are refused")
     func operations() async throws {
         try await ModelScene.run { scene in
             var expected = 0
@@ -71,7 +71,7 @@ struct ModelAnswerTests {
         }
     }
 
-    @Test("a model is told no name and no identifier, and the words of an excuse alone; nothing else keeps them")
+    @Test("a model receives no name and no identifier, and only an excuse's words, which nothing else keeps")
     func words() async throws {
         try await ModelScene.run { scene in
             let (server, home) = (scene.ai.server, scene.ai.home)
@@ -100,7 +100,7 @@ struct ModelAnswerTests {
     }
 
     @Test(
-        "a model that fails is replaced by the rules, with the reason; where it has to be the model, its code",
+        "when a model fails the rules answer with the reason, or it is refused if only the model may answer",
         arguments: [
             ("503", "error", .localFailed), ("401", "error", .localFailed), ("429", "error", .localFailed),
             ("garbage", "error", .localFailed), ("cut", "error", .localFailed), ("empty", "error", .localFailed),
@@ -142,7 +142,7 @@ struct ModelAnswerTests {
         }
     }
 
-    @Test("a model that takes too long is left, and the rules answer")
+    @Test("when a model takes too long, the rules answer")
     func slow() async throws {
         let limits = ModelLimits(connecting: .seconds(300), whole: .milliseconds(300), list: .seconds(300))
         try await ModelScene.run("slow", limits: limits) { scene in
@@ -152,7 +152,7 @@ struct ModelAnswerTests {
     }
 
     @Test(
-        "the codes of a third party",
+        "each failure of a third party has its error code",
         arguments: [
             ("401", .cloudKeyRefused, 409), ("429", .cloudLimited, 429), ("503", .cloudUnavailable, 503),
             ("reason-length", .cloudTooLong, 422), ("reason-content_filter", .cloudOutputRefused, 502),
@@ -168,7 +168,7 @@ struct ModelAnswerTests {
         }
     }
 
-    @Test("three faults in a minute, and a third party is left alone, for its own key only")
+    @Test("after three faults in a minute a third party is not asked by further questions")
     func breaker() async throws {
         try await ModelScene.run("503") { scene in
             for _ in 0..<5 { _ = try await scene.ai.tone(ModelScene.ownKey, as: scene.ai.home.guardian) }
@@ -176,7 +176,7 @@ struct ModelAnswerTests {
         }
     }
 
-    @Test("the same request twice asks a model once, and gets the first answer")
+    @Test("the same request twice asks a model once, and both get the first answer")
     func idempotent() async throws {
         try await ModelScene.run { scene in
             var answers: [AIAnswer<ToneSelectResponse>] = []

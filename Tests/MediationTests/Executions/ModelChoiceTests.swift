@@ -9,9 +9,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Which model answers: the person's mode and choice")
+@Suite("Choice of the model that answers")
 struct ModelChoiceTests {
-    @Test("byo_only with a key: that provider words every plain call, and figures are refused")
+    @Test("under byo_only with a key that provider words every plain call, and figures are refused")
     func ownProviderAlone() async throws {
         try await ModelScene.run { scene in
             let guardian = scene.ai.home.guardian
@@ -36,7 +36,7 @@ struct ModelChoiceTests {
         }
     }
 
-    @Test("byo_only asks nobody else, whatever a client says: neither the rules nor the gateway")
+    @Test("under byo_only neither the rules nor the gateway answer, whatever a client says")
     func ownProviderWhateverIsSaid() async throws {
         try await ModelScene.run { scene in
             let guardian = scene.ai.home.guardian
@@ -52,7 +52,7 @@ struct ModelChoiceTests {
     }
 
     @Test(
-        "byo_only with a provider that fails: its code, and never the rules",
+        "under byo_only a failing provider gives its error code, and the rules never answer",
         arguments: [
             ("503", .cloudUnavailable, 503), ("401", .cloudKeyRefused, 409), ("429", .cloudLimited, 429),
             ("You are lazy.".said, .cloudOutputRefused, 502),
@@ -66,7 +66,7 @@ struct ModelChoiceTests {
         }
     }
 
-    @Test("a third party that failed several times is degraded: E-NET-001, or the rules, which say so")
+    @Test("a third party that failed several times gives E-NET-001, or the rules answer and say so")
     func degraded() async throws {
         try await ModelScene.run("503") { scene in
             let guardian = scene.ai.home.guardian
@@ -91,7 +91,7 @@ struct ModelChoiceTests {
         }
     }
 
-    @Test("byo_only without a key, and where the family allows no third party")
+    @Test("byo_only without a key, or without the family's permission for third parties, is refused")
     func ownProviderMissing() async throws {
         try await ModelScene.run { scene in
             let (server, guardian) = (scene.ai.server, scene.ai.home.guardian)
@@ -108,7 +108,7 @@ struct ModelChoiceTests {
         }
     }
 
-    @Test("of two keys the person's choice decides; without one nothing is asked, and one that is gone is told")
+    @Test("of two keys the preferred one is used, and without a preference none is, with a warning")
     func twoKeys() async throws {
         try await ModelScene.run { scene in
             let (server, guardian) = (scene.ai.server, scene.ai.home.guardian)
@@ -136,7 +136,7 @@ struct ModelChoiceTests {
         }
     }
 
-    @Test("a model that the person does not have is 422 with the list; one that is stored already is left alone")
+    @Test("a preferred model that the person does not have is 422 with the list, and a stored one is kept")
     func unknown() async throws {
         try await ModelScene.run { scene in
             let (server, home) = (scene.ai.server, scene.ai.home)
@@ -168,7 +168,7 @@ struct ModelChoiceTests {
         }
     }
 
-    @Test("a chosen model that the server's gateway does not have any more is told, and no other is asked")
+    @Test("a chosen model that the gateway no longer has gives a warning, and no other is asked")
     func removedGatewayModel() async throws {
         try await ModelScene.run { scene in
             try await scene.ai.prefer(#"{"ai_mode": "auto", "ai_model_local": "older-model"}"#, scene.ai.home.child)
@@ -181,7 +181,7 @@ struct ModelChoiceTests {
         }
     }
 
-    @Test("the words of a draft are read by the own provider where the mode says so")
+    @Test("under byo_only a draft's words are read by the own provider")
     func draft() async throws {
         try await ModelScene.run("503") { scene in
             let guardian = scene.ai.home.guardian

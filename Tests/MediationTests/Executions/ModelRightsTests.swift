@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What a model is asked, and what not")
+@Suite("Permissions of questions to models")
 struct ModelRightsTests {
     /// One way of asking. Its expectation is written apart from the server's code.
     private struct Case: CustomStringConvertible {
@@ -47,7 +47,7 @@ struct ModelRightsTests {
 
     private static let modes = ["heuristic", "auto", "on_device_only", "local_only", "byo_only", "off"]
 
-    @Test("a question goes out where mode, level, constraints, role and policy all allow it, and nowhere else")
+    @Test("a question goes to a model only where mode, level, constraints, role and policy all allow it")
     func matrix() async throws {
         try await ModelScene.run { scene in
             var (expected, index): ([Int: Case], Int) = ([:], 0)
@@ -88,7 +88,7 @@ struct ModelRightsTests {
         }
     }
 
-    @Test("without the consent of the family, or without its own preference, nothing goes out")
+    @Test("no question goes to a model without the family's consent, or with the caller's preference off")
     func gates() async throws {
         try await ModelScene.run { scene in
             let home = scene.ai.home
@@ -104,7 +104,7 @@ struct ModelRightsTests {
         }
     }
 
-    @Test("a consent that is revoked while a model works: nothing of its answer is kept")
+    @Test("when the consent is revoked while a model works, nothing of its answer is kept")
     func revoked() async throws {
         try await ModelScene.run("hold-revoked") { scene in
             let answer = try await scene.whileHeld("revoked", { try await scene.ai.tone(ModelScene.gateway) }) {
@@ -120,7 +120,7 @@ struct ModelRightsTests {
         }
     }
 
-    @Test("a constraint, the end of a membership and the family's policy count while a model works")
+    @Test("a constraint, a removal and a policy that begin while a model works take effect")
     func forbidden() async throws {
         try await ModelScene.run("hold-blocked") { scene in
             let answer = try await scene.whileHeld("blocked", { try await scene.ai.tone(ModelScene.gateway) }) {
@@ -141,7 +141,7 @@ struct ModelRightsTests {
         }
     }
 
-    @Test("a text about facts that have changed is not used")
+    @Test("a model's text about facts that have changed is not used")
     func changedFacts() async throws {
         try await ModelScene.run("hold-facts") { scene in
             let answer = try await scene.whileHeld("facts", { try await scene.ai.tone(ModelScene.gateway) }) {
@@ -153,7 +153,7 @@ struct ModelRightsTests {
         }
     }
 
-    @Test("of twenty questions with one confirmation, one goes out and is answered")
+    @Test("of twenty questions with one confirmation, one goes to the model and is answered")
     func confirmed() async throws {
         try await ModelScene.run { scene in
             _ = try await scene.ai.constrain(.requireConfirmation(prompt: "Really?"))
@@ -178,7 +178,7 @@ struct ModelRightsTests {
         }
     }
 
-    @Test("words that leave the device because it failed need a confirmation; records alone do not")
+    @Test("words that leave the device because it failed need a confirmation, and records alone do not")
     func widened() async throws {
         try await ModelScene.run { scene in
             for options in [ModelScene.gateway, ExecutionOptions(taskType: .heuristic)] {

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What an AI session remembers")
+@Suite("Turns of an AI session")
 struct SessionTurnTests {
     private func begin(_ scene: AIScene, as person: TestPerson? = nil) async throws -> Secret {
         try await scene.server.call(
@@ -25,7 +25,7 @@ struct SessionTurnTests {
         try await server.rows("SELECT 1 FROM ai_session_turns").count
     }
 
-    @Test("the coach says nothing twice in a session, and says how many turns it used; it holds four")
+    @Test("in a session the coach repeats nothing and counts the turns it used, of which it keeps four")
     func coaching() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -45,7 +45,7 @@ struct SessionTurnTests {
         }
     }
 
-    @Test("a question to the coach goes on from the one before, of the same person and session alone")
+    @Test("a follow-up to the coach continues the question before it, in the same session alone")
     func followUp() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -62,7 +62,7 @@ struct SessionTurnTests {
         }
     }
 
-    @Test("turns are sealed, and go with their session: when it is ended, and 45 minutes after its last use")
+    @Test("turns are sealed, and end with their session, at once or 45 minutes after its last use")
     func gone() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
@@ -91,7 +91,7 @@ struct SessionTurnTests {
         }
     }
 
-    @Test("another person's session is not read, and a turn that was moved to another session cannot be opened")
+    @Test("turns of another person's session are not read, and a turn moved to another session cannot be opened")
     func bound() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The history by trace")
 struct TraceFilterTests {
-    @Test("a list and an export of one trace hold its attempts alone")
+    @Test("list and export of the history by trace have the attempts of that trace alone")
     func filtered() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Dictated words about somebody else become a draft; about oneself they are taken")
+@Suite("Dictated words about others and about oneself")
 struct DictationTests {
     private static func nag(
         to recipient: TestPerson, in scene: OutboxScene, recurrence: Recurrence? = nil,
@@ -30,7 +30,7 @@ struct DictationTests {
             capture: Capture(.dictation, confidence: 0.75, context: .dashboard))
     }
 
-    @Test("in an outbox: a draft of its author, once, and the nag only when people execute it")
+    @Test("dictated words in an outbox become one draft of their author, and a nag only by execution")
     func outbox() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -59,7 +59,7 @@ struct DictationTests {
         }
     }
 
-    @Test("in an outbox, what no draft can hold and what may not be drafted is refused, each by itself")
+    @Test("dictated words in an outbox that cannot be a draft are refused, each item by itself")
     func refusedInOutbox() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server, consents: [])
@@ -80,7 +80,7 @@ struct DictationTests {
         }
     }
 
-    @Test("a request that would send them at once is refused; the same for oneself is done")
+    @Test("a dictated request for somebody else is refused, and one for oneself is carried out")
     func requests() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What is found out about an input later")
+@Suite("Enrichments of inputs")
 struct EnrichmentTests {
     private static func tell(
         _ scene: OutboxScene, _ act: InputAct, on nag: NagID? = nil, id: UInt64, as person: TestPerson? = nil
@@ -20,7 +20,7 @@ struct EnrichmentTests {
             .nagEvents.last?.payload
     }
 
-    @Test("a summary, a relation and a merge hang on one root, one of each; the same again gets the first answer")
+    @Test("an input has one summary, one relation and one merge, and a repeated one gets the first answer")
     func kinds() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -66,7 +66,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("the summary of an excuse is in no feed, for nobody, and in no log")
+    @Test("the summary of an excuse is in nobody's feed and in no log")
     func excuse() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -84,7 +84,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("the other root is one that the person sees, another one, and of another nag it is not named in the feed")
+    @Test("a relation or merge names another input that the person sees, and in the feed none of another nag")
     func others() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -122,7 +122,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("what is typed has its root too, and its own person can enrich it by its event")
+    @Test("typed input has a root too, and its author can enrich it by its event")
     func typed() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -151,7 +151,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("two merges into each other at once: one at most")
+    @Test("of two inputs merged into each other at once, one merge is applied")
     func parallel() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -166,7 +166,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("a person's export has the inputs with what was found out; with the account go the summaries")
+    @Test("a person's export has the inputs with their enrichments, and summaries are deleted with the account")
     func exported() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)

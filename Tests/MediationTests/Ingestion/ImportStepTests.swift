@@ -7,9 +7,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Imports: steps that drafts take together")
+@Suite("Imports: joint steps of drafts")
 struct ImportStepTests {
-    @Test("fifty executions at once have one effect, and all the same answer")
+    @Test("fifty executions of an import at once have one effect, and all the same answer")
     func parallel() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -26,7 +26,7 @@ struct ImportStepTests {
         }
     }
 
-    @Test("an edit of one and the execution of all at once, on two servers: what was confirmed is done, or nothing")
+    @Test("when one draft is edited while all are executed on another server, what was confirmed is done, or nothing")
     func editedMeanwhile() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -61,7 +61,7 @@ struct ImportStepTests {
         }
     }
 
-    @Test("the key is of exactly these drafts in these versions, together, and is used once")
+    @Test("an import's key is valid for exactly these drafts in these versions, together, once")
     func key() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -93,7 +93,7 @@ struct ImportStepTests {
         }
     }
 
-    @Test("a skipped step, an edit, a rejection: the step is refused for all, by its name")
+    @Test("after a skipped step, an edit or a rejection the step is refused for all, with the reason")
     func refused() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -131,7 +131,9 @@ struct ImportStepTests {
         }
     }
 
-    @Test("all side effects are named; voice and shortcuts only import", arguments: [DraftSource.voice, .shortcut])
+    @Test(
+        "an approval of an import names all side effects, and voice and shortcuts take no step",
+        arguments: [DraftSource.voice, .shortcut])
     func sources(source: DraftSource) async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -160,7 +162,7 @@ struct ImportStepTests {
         }
     }
 
-    @Test("what one of them may not do, none does; the refusal alone is recorded")
+    @Test("if one draft may not be executed, none is, and the refusal alone is recorded")
     func allOrNone() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -187,7 +189,7 @@ struct ImportStepTests {
         }
     }
 
-    @Test("an idempotency key gets the first answer, whatever happened since")
+    @Test("a repeated idempotency key gets the first answer of an import step, whatever happened since")
     func idempotent() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -205,7 +207,7 @@ struct ImportStepTests {
         }
     }
 
-    @Test("with the importer go the open drafts; an executor who was removed executes nothing")
+    @Test("the importer's removal ends the open drafts, and they can execute nothing")
     func removed() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)

@@ -7,10 +7,10 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Imports: a list becomes drafts, once")
+@Suite("Imports: lists that become drafts")
 struct ImportTests {
     @Test(
-        "three items: a dry run, drafts, one edited, one rejected, two nags with the import's source, and nothing again"
+        "three items become drafts after a dry run: one is edited, one rejected, and two become nags"
     )
     func endToEnd() async throws {
         try await TestServer.run { server in
@@ -59,7 +59,7 @@ struct ImportTests {
     }
 
     @Test(
-        "invalid items are named, each with its fault, and the others become drafts; where all are invalid, it is 422")
+        "an import names each invalid item and drafts the others, and is 422 if all are invalid")
     func invalid() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -85,7 +85,7 @@ struct ImportTests {
         }
     }
 
-    @Test("an item that has changed edits its open draft, or proposes the new due time of the nag that it became")
+    @Test("a changed item edits its open draft, or drafts a new due time of the nag that it became")
     func changed() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -146,7 +146,7 @@ struct ImportTests {
         }
     }
 
-    @Test("an item is imported once, in whichever batch; its id, and the import's, name nothing else")
+    @Test("an item is imported once, in any batch, and an import with another content of its item is refused")
     func once() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -183,7 +183,7 @@ struct ImportTests {
         }
     }
 
-    @Test("an id that a device's outbox used is no item, nor the other way round")
+    @Test("an id that a device's outbox used is refused for an item, and the other way round")
     func outbox() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -222,7 +222,7 @@ struct ImportTests {
         }
     }
 
-    @Test("a hundred items are imported, approved and executed together; the limits of drafts and nags hold for each")
+    @Test("a hundred items are imported and confirmed together, and the limits of drafts and nags hold")
     func limits() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
@@ -250,7 +250,7 @@ struct ImportTests {
         }
     }
 
-    @Test("without the consent nothing is imported; of other families there is nothing to see")
+    @Test("an import needs the consent, and another family's imports are 404")
     func outsiders() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)

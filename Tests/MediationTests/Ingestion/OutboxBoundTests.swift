@@ -8,13 +8,14 @@ import Testing
 @testable import ServerTestKit
 
 /// Attacks on a family's log and feed by a member whose outbox is never empty: a request of it holds a hundred inputs.
-@Suite("An outbox fills no log")
+@Suite("Limits of what an outbox writes")
 struct OutboxBoundTests {
     private static func items(
         _ scene: OutboxScene, _ numbers: Range<UInt64>, on nag: NagID? = nil, _ act: InputAct
     ) -> [OutboxItem] { numbers.map { scene.item(act, on: nag, id: $0) } }
 
-    @Test("what is not applied is answered always, and kept two hundred times an hour", arguments: [true, false])
+    @Test(
+        "an item that is not applied is always answered, and kept two hundred times an hour", arguments: [true, false])
     func notApplied(isDone: Bool) async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -45,7 +46,7 @@ struct OutboxBoundTests {
         }
     }
 
-    @Test("excuses are bounded by the day, at once as from an outbox, and what else is sent along goes on")
+    @Test("excuses have a daily limit, also in an outbox, and the other items are applied")
     func excuses() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("A nag that was written offline")
+@Suite("Nags that were written offline")
 struct OutboxNagTests {
     private static func item(
         to recipient: TestPerson, in scene: OutboxScene, id: UInt64 = 1, after hours: Int64 = 3,
@@ -22,7 +22,7 @@ struct OutboxNagTests {
             madeAt: scene.server.clock.now() - .hours(1), capture: Capture(source))
     }
 
-    @Test("it is created once, with the source of its words, and in the feed at once")
+    @Test("a nag in an outbox is created once, with the source of its words, and is in the feed at once")
     func created() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -58,7 +58,7 @@ struct OutboxNagTests {
         }
     }
 
-    @Test("twelve times the same at once is one nag")
+    @Test("a nag uploaded twelve times at once is one nag")
     func concurrent() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -70,7 +70,7 @@ struct OutboxNagTests {
         }
     }
 
-    @Test("who may create none at once may create none offline; a refusal is the item's own, and stays")
+    @Test("whoever may create no nag online may create none offline, and the item's refusal stays")
     func refused() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -92,7 +92,7 @@ struct OutboxNagTests {
         }
     }
 
-    @Test("the day's limit holds for both ways together")
+    @Test("the daily limit of nags holds for online and offline together")
     func dailyCap() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -107,7 +107,9 @@ struct OutboxNagTests {
         }
     }
 
-    @Test("the shape of the item", arguments: ["family_id", "connection_id", "nag_id"])
+    @Test(
+        "a nag item with a family, a connection or a nag's id is refused by that field",
+        arguments: ["family_id", "connection_id", "nag_id"])
     func shape(field: String) async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -128,9 +130,9 @@ struct OutboxNagTests {
     }
 }
 
-@Suite("Every event of a nag says how it came about")
+@Suite("Sources of a nag's events")
 struct EventSourceTests {
-    @Test("what a draft makes has the draft's source", arguments: DraftSource.allCases)
+    @Test("a nag that a draft makes has the draft's source", arguments: DraftSource.allCases)
     func drafts(source: DraftSource) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -147,7 +149,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a person's request is typed, what time does is the system's")
+    @Test("a request's event has the source text, and that of a series' next instance the system's")
     func requests() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -169,7 +171,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a draft's source is never the system's")
+    @Test("a draft's source is never stored as the system's")
     func mapping() {
         let stored = DraftSource.allCases.map { StoredSource($0) }
         #expect(stored == [.text, .cameraText, .galleryText, .document, .voice, .text, .legacy])

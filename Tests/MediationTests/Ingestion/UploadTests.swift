@@ -7,9 +7,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What was done offline")
+@Suite("Uploads of an outbox")
 struct UploadTests {
-    @Test("each item is applied in order, has one root event, and reaches the feed at once")
+    @Test("each item is applied in order, has one root event, and is in the feed at once")
     func applied() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -36,7 +36,7 @@ struct UploadTests {
         }
     }
 
-    @Test("the same batch again, whole or in part or with more, is answered the same and does nothing again")
+    @Test("a repeated batch, whole, in part or with more items, gets the same answers and does nothing again")
     func replay() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -64,7 +64,7 @@ struct UploadTests {
         }
     }
 
-    @Test("an id that is used for something else is refused; another person's ids are others")
+    @Test("an id that is reused with another content is refused, and another person may use it")
     func reusedID() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -76,7 +76,7 @@ struct UploadTests {
         }
     }
 
-    @Test("twelve times the same at once is once")
+    @Test("a batch uploaded twelve times at once is applied once")
     func concurrent() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -115,7 +115,7 @@ struct UploadTests {
         }
     }
 
-    @Test("an excuse summed up on the device comes without its words and stays its author's")
+    @Test("an excuse summarized on the device comes without its words and stays its author's")
     func summary() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -133,7 +133,7 @@ struct UploadTests {
         }
     }
 
-    @Test("the shape of a batch", arguments: [0, 101])
+    @Test("a batch without items, with more than 100, or with an id twice is refused", arguments: [0, 101])
     func sizes(count: Int) async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -145,9 +145,9 @@ struct UploadTests {
     }
 }
 
-@Suite("One way in")
+@Suite("Inputs of all sources")
 struct IngestionTests {
-    @Test("what is typed and sent at once has its root and provenance too")
+    @Test("a typed request has a root event and provenance too")
     func typed() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -168,7 +168,7 @@ struct IngestionTests {
         }
     }
 
-    @Test("every way words come about is stored as itself, and none as the system's")
+    @Test("every input source is stored as its own, and none as the system's")
     func provenance() {
         let stored = InputSource.allCases.map { StoredSource($0) }
         #expect(Set(stored) == Set(StoredSource.allCases).subtracting([.system]))
@@ -186,7 +186,7 @@ struct IngestionTests {
                 && StoredSource(InputSource.onboarding).rawValue == "onboarding")
     }
 
-    @Test("an excuse has its classification from the same moment, one, whatever way it came")
+    @Test("an excuse has one classification from the same moment, by any way it came")
     func classifiedAtOnce() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -210,7 +210,7 @@ struct IngestionTests {
         }
     }
 
-    @Test("what a device finds out later hangs on the root, once, makes no second one, and is in the feed at once")
+    @Test("a later classification by a device is attached to the root once, and is in the feed at once")
     func enrichment() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -235,7 +235,7 @@ struct IngestionTests {
         }
     }
 
-    @Test("of an excuse everything is found out already; of another's input, or none, nothing can be")
+    @Test("an excuse is classified already, and nobody classifies another's input or a missing one")
     func refusedEnrichment() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -264,7 +264,7 @@ struct IngestionTests {
         }
     }
 
-    @Test("found out many times at once it is found out once, and two findings never both")
+    @Test("of twelve classifications at once one is stored, and two different ones never both")
     func concurrentEnrichment() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)

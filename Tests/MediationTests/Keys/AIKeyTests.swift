@@ -14,7 +14,7 @@ import Testing
 
 @Suite("People's own keys for models")
 struct AIKeyTests {
-    @Test("an adult stores, replaces, sees and deletes a key, and nobody else does")
+    @Test("an adult stores, replaces, sees and deletes an AI key, and nobody else does")
     func life() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -46,7 +46,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("a child's account is refused, with an entry")
+    @Test("a child's account is refused an AI key, with an entry")
     func children() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -62,7 +62,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("a wrong password stores nothing and counts as one of sign-in's ten attempts; a right one takes them back")
+    @Test("a wrong password stores no key and counts among sign-in's ten attempts, which a right one resets")
     func passwords() async throws {
         try await TestServer.run { server in
             let loner = try await server.account()
@@ -91,7 +91,7 @@ struct AIKeyTests {
     }
 
     @Test(
-        "endpoints are public https URLs of custom providers",
+        "an endpoint is a public https URL of a custom provider",
         arguments: [
             "http://models.example.org", "https://127.0.0.1/v1", "https://[::1]", "https://10.0.0.1",
             "https://169.254.169.254/latest", "https://[::ffff:10.0.0.1]", "https://localhost", "https://2130706433",
@@ -113,7 +113,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("only a custom provider has an endpoint, and it needs one; keys can stand in a header")
+    @Test("exactly a custom provider has an endpoint, and a key without header characters is refused")
     func input() async throws {
         try await TestServer.run { server in
             let loner = try await server.account()
@@ -133,7 +133,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("a key at an inner address is not called, however it got there")
+    @Test("a key whose endpoint is in the own network is reported as unreachable")
     func innerAddress() async throws {
         try await TestServer.run { server in
             let loner = try await server.account()
@@ -143,7 +143,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("a provider is asked whether it accepts the key and has the model")
+    @Test("a check asks the provider whether it accepts the key and has the model")
     func checks() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
             try await TestServer.run(configure: { $0.callThirdParties(provider) }) { server in
@@ -189,7 +189,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("keys go with the account, at once")
+    @Test("AI keys are deleted with the account, at once")
     func deletion() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -205,7 +205,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("the rotation of the master key seals keys again, and retires the old one for them too")
+    @Test("a rotation of the master key seals AI keys again and retires the old one for them")
     func rotation() async throws {
         try await TestServer.run { server in
             let loner = try await server.account()
@@ -238,7 +238,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("a server without an audit keyring stores no keys, and says so")
+    @Test("a server without an audit keyring stores no AI keys, and says so")
     func noKeyring() async throws {
         try await TestServer.run(configure: { $0.auditKeyring = nil }) { server in
             let loner = try await server.account()
@@ -250,7 +250,7 @@ struct AIKeyTests {
         }
     }
 
-    @Test("a key is in no answer, table, log, metric and audit entry in the clear")
+    @Test("an AI key is in no answer, table, log, metric or audit entry in the clear")
     func canary() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
             try await TestServer.run(

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What can answer questions")
+@Suite("The list of providers")
 struct ProviderListTests {
     private static func providers(_ person: TestPerson, _ family: Household, _ server: TestServer) async throws
         -> [ModelProviderItem]
@@ -16,7 +16,7 @@ struct ProviderListTests {
         try await server.call(API.listModelProviders, FamilyQuery(familyID: family.id), as: person).items
     }
 
-    @Test("the rules answer everybody; third parties are off, and not for children")
+    @Test("without models the rules are active for everybody, third parties are off, and children may have none")
     func withoutModels() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -47,7 +47,7 @@ struct ProviderListTests {
         }
     }
 
-    @Test("a key counts where the family allows third parties, and is active in the modes that use it")
+    @Test("a key is available if the family allows third parties, and active in the modes that use it")
     func thirdParties() async throws {
         try await ModelScene.run { scene in
             let home = scene.ai.home
