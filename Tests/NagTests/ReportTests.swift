@@ -39,7 +39,7 @@ struct ReportTests {
             "UPDATE nags SET status = \(status), completed_at = \(completed), closed_at = \(closed) WHERE id = \(id)")
     }
 
-    @Test("completed of all that were due; what was withdrawn or cancelled was not")
+    @Test("family metrics count what was completed of all that was due, without withdrawn and cancelled nags")
     func metrics() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -70,7 +70,7 @@ struct ReportTests {
         }
     }
 
-    @Test("this local week by category, and the trend of four")
+    @Test("the weekly report has the current local week by category, and the trend of four weeks")
     func weekly() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -124,7 +124,9 @@ struct ReportTests {
         }
     }
 
-    @Test("for guardians", arguments: [Who.participant, .child, .stranger, .removed])
+    @Test(
+        "nobody but guardians reads reports, and a member's attempt is an audit entry",
+        arguments: [Who.participant, .child, .stranger, .removed])
     func refused(_ who: Who) async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -23,7 +23,7 @@ struct CoachTests {
     }
 
     @Test(
-        "what a question is about",
+        "a question to the coach has its topic, or is unknown",
         arguments: [
             ("What is due for me today?", CoachTopic.due), ("what do I still have to do?", .due),
             ("Am I late with anything", .due), ("How did I do?", .week), ("how was my week", .week),
@@ -38,7 +38,7 @@ struct CoachTests {
         #expect((answer.confidence == 0.3) == (topic == .unknown))
     }
 
-    @Test("what is due: the overdue first, the next one with its time, and both cited by due time")
+    @Test("the answer to what is due has overdue nags first and the next one with its time, cited by due time")
     func due() throws {
         #expect(try Self.answer("what is due").answer == "You have no open nags.")
         let nags = [
@@ -59,7 +59,7 @@ struct CoachTests {
                 == "You have one nag ahead: your chore, due 2026-05-12 at 12:00.")
     }
 
-    @Test("how the week went: the digest of the person alone, with the nags that it counts")
+    @Test("the answer about the week is the person's own digest, with the nags that it counts")
     func week() throws {
         let nags = [
             Self.nag(1, .chores, .completed, due: noon - .days(1), closed: noon - .days(1)),
@@ -73,7 +73,7 @@ struct CoachTests {
         #expect(answer.citations == [2, 1].map { NagID(high: 0, low: $0) })
     }
 
-    @Test("why a tone: the rule's reason and the figures", arguments: [(0, 0), (0, 3), (3, 1)])
+    @Test("the answer about a tone is the rule's reason and its figures", arguments: [(0, 0), (0, 3), (3, 1)])
     func tone(_ misses: Int, _ streak: Int) throws {
         let answer = try Self.answer("why this tone", misses: misses, streak: streak)
         let facts = NagFacts(nag: NagzAITests.nag(), missCount7d: misses, streak: streak)
@@ -84,7 +84,7 @@ struct CoachTests {
         #expect(answer.citations.isEmpty)
     }
 
-    @Test("what else there is goes on from the session's question before: three nags at a time, until all are told")
+    @Test("a follow-up continues the session's question before it, three nags at a time until the last")
     func further() throws {
         let nags = [
             Self.nag(1, due: noon - .days(1)), Self.nag(2, .meds, due: noon - .hours(1)),
@@ -109,7 +109,7 @@ struct CoachTests {
     }
 
     @Test(
-        "without a question before, or with words of its own, a follow-up is nothing that can be known",
+        "a follow-up without a question before it, or with words of its own, is unknown",
         arguments: [
             ("what else", []), ("what else", ["coaching"]), ("what else", ["what is due", "select_tone"]),
             ("what else is the capital of France", ["what is due"]), ("what else has she", ["what is due"]),
@@ -120,7 +120,7 @@ struct CoachTests {
         #expect(answer.topic == .unknown && answer.confidence == 0.3)
     }
 
-    @Test("at most twenty nags are cited, whatever the order of the facts")
+    @Test("the coach cites twenty nags at most, whatever the order of the facts")
     func bounded() throws {
         let nags = (1...50).map { Self.nag(UInt64($0), due: noon + .hours(Int64($0))) }
         let answer = try Self.answer("what is due", nags)

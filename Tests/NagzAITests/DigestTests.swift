@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "what ended counts after the start of the period up to now, whenever it was due",
+        "a digest counts what ended after the start of the period up to now, whenever it was due",
         arguments: [
             ("2026-04-28T16:00:00Z", 0), ("2026-04-28T16:00:00.001Z", 1), ("2026-05-05T16:00:00Z", 1),
             ("2026-05-05T16:00:00.001Z", 0),
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("what is open counts as open, whenever it is due; as overdue and in the total once that has passed")
+    @Test("a digest counts every open nag, and those past their due time as overdue and in the total")
     func open() throws {
         let dues = [noon - .days(400), noon - .milliseconds(1), noon, noon + .days(1), noon + .days(400)]
         let nags = dues.map { DigestFacts.Nag(recipientID: user(1), status: .open, dueAt: $0) }
@@ -166,7 +166,7 @@ import Testing
         ("👩‍👧", "👩‍👧"), ("Baba", "Baba"),
     ]
 
-    @Test("names in sentences", arguments: nameCases)
+    @Test("a digest's sentence has a member's name in a form that fits", arguments: nameCases)
     func names(_ name: String?, _ spoken: String) throws {
         let digest = try digest([Member(userID: user(1), displayName: name)], nags(1, .completed, 1))
         #expect(digest.summaryText.contains("Well done, \(spoken): 1 of 1!"))

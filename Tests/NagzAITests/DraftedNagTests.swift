@@ -28,7 +28,7 @@ struct DraftedNagTests {
     }
 
     @Test(
-        "due times",
+        "words give a drafted nag its due time",
         arguments: [
             ("Emma has to tidy her room", march(11, 18)),
             ("tomorrow", march(11, 18)),
@@ -61,7 +61,7 @@ struct DraftedNagTests {
         #expect(Self.read(text).dueAt == due, "\(text)")
     }
 
-    @Test("where the words name no time, or none that is understood, it is tomorrow at 18:00")
+    @Test("words without a time, or with one that is not understood, are due tomorrow at 18:00")
     func noTime() {
         #expect(DueTimeReader(now: Self.now, zone: UniversalTime()).usual == Self.march(11, 18))
         #expect(Self.read("tidy your room").misread == [])
@@ -69,7 +69,7 @@ struct DraftedNagTests {
         #expect(nag.misread == ["every Monday"] && nag.dueAt == Self.march(11, 18) && nag.recipient == Self.emma)
     }
 
-    @Test("the recipient is a member whom the words name; otherwise the author")
+    @Test("the recipient of a drafted nag is the member whom the words name, and otherwise the author")
     func recipients() {
         #expect(Self.read("EMMA, take out the trash").recipient == Self.emma)
         #expect(Self.read("tell Emma's brother").recipient == Self.emma)
@@ -81,7 +81,7 @@ struct DraftedNagTests {
         #expect(Self.read("").recipient == Self.author)
     }
 
-    @Test("the category is the first that a word belongs to; otherwise `other`")
+    @Test("the category of a drafted nag is the first that a word belongs to, and otherwise `other`")
     func categories() {
         #expect(Self.read("Emma: pills and dishes").category == .meds)
         #expect(Self.read("math worksheet").category == .homework)
@@ -90,14 +90,14 @@ struct DraftedNagTests {
         #expect(Self.read("call grandma").category == .other)
     }
 
-    @Test("the description is what was said, on one line")
+    @Test("the description of a drafted nag is the words, on one line")
     func descriptions() {
         let nag = Self.read("Emma:\n take   her pills\u{202E}")
         #expect(nag.description == "Emma: take her pills" && nag.doneDefinition == .binaryCheck)
         #expect(DraftedNag.confidence == 0.3)
     }
 
-    @Test("long and hostile texts are read in bounds")
+    @Test("a drafted nag from long or hostile text is due in the future")
     func bounds() {
         for text in [
             String(repeating: "at ", count: 10_000), String(repeating: "9", count: 20_000), "in \u{0665} days",
@@ -132,7 +132,7 @@ struct IntentReadingTests {
         ]
     }
 
-    @Test("the recipients are the author and who is named, as far as the words name them")
+    @Test("a model may name as recipient the author or a member, only as the words name them")
     func recipients() throws {
         let due = "2026-03-10T15:01"
         for (text, name) in [("pills for Emma", "Emma"), ("emma stone: pills", "Emma Stone"), ("pills", "me")] {
@@ -148,7 +148,7 @@ struct IntentReadingTests {
     }
 
     @Test(
-        "a due time is a local time ahead",
+        "a model's due time that is no local time in the future is refused",
         arguments: [
             "2026-03-10T15:00", "2026-03-10", "2026-03-10T25:00", "2026-02-30T10:00", "2026-3-11T10:00", "", "T",
             "2026-03-11T10:00Z", "+026-03-11T10:00", "2026-03-11T1\u{661}:00", "0000-03-11T10:00", "tomorrow",

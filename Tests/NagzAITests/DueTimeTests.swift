@@ -8,7 +8,7 @@ struct DueTimeTests {
     private static let reader = DueTimeReader(now: Timestamp(seconds: 1_773_154_800), zone: UniversalTime())
 
     @Test(
-        "what is said of a time is understood as a whole",
+        "a phrase of a time is understood as a whole",
         arguments: [
             // Days
             ("tomorrow", "2026-03-11T18:00"), ("today", "2026-03-10T18:00"), ("tonight", "2026-03-10T20:00"),
@@ -45,7 +45,7 @@ struct DueTimeTests {
     }
 
     @Test(
-        "what is not understood is told in its words, and no time is guessed from the rest",
+        "a phrase that is not understood is reported in its words, and no time is guessed from the rest",
         arguments: [
             ("next week", ["next week"]), ("next Friday at 5", ["next Friday"]), ("this Monday", ["this Monday"]),
             ("every Monday at 5pm", ["every Monday"]), ("on Mondays", ["Mondays"]),
@@ -70,7 +70,7 @@ struct DueTimeTests {
     }
 
     @Test(
-        "words that only look like a time say nothing of one",
+        "words that only look like a time give no time",
         arguments: [
             "", "tidy your room", "read 12 pages", "read chapter 8th", "you may go", "pay 12.50 euros", "by 5 euros",
             "enjoy the sun", "Sunday school", "March 3 miles", "on the 5th floor", "1/2 cup of sugar", "buy 3 for 2",
@@ -80,7 +80,7 @@ struct DueTimeTests {
         #expect(reading.dueAt == nil && reading.misread == [])
     }
 
-    @Test("today is today as long as it lasts")
+    @Test("a due time of today is later today, at the latest at 23:59")
     func late() {
         for (hour, due) in [(17, "18:00"), (19, "20:00"), (21, "22:00"), (23, "23:59")] as [(Int64, String)] {
             let now = Timestamp(seconds: 1_773_100_800) + .hours(hour)
@@ -89,7 +89,7 @@ struct DueTimeTests {
         }
     }
 
-    @Test("days and times are those of the person's zone, over a change of the clocks")
+    @Test("days and times are those of the person's zone, across a change of the clocks")
     func zones() {
         // Saturday, 7 March 2026, 10:00 in New York; the clocks go forward on Sunday.
         let reader = DueTimeReader(now: Timestamp(seconds: 1_772_895_600), zone: NewYork2026())

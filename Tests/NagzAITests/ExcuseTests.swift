@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("words → category", arguments: categoryCases)
+    @Test("the words of an excuse give its category and confidence", arguments: categoryCases)
     func category(_ text: String, _ category: ExcuseCategory, _ confidence: Double) throws {
         let response = try categorise(text)
         #expect(response.category == category)
@@ -69,7 +69,7 @@ import Testing
         ("n\u{200D}o", .refused), ("ﬁrst", .other), ("NO\u{FE0F}", .refused),
     ]
 
-    @Test("Unicode", arguments: unicodeCases)
+    @Test("an excuse with any Unicode text gets its category", arguments: unicodeCases)
     func unicode(_ text: String, _ category: ExcuseCategory) throws {
         #expect(try categorise(text).category == category)
     }
@@ -112,7 +112,7 @@ import Testing
         String(repeating: "not sure slipped my ", count: 100), String(repeating: "\u{1100}", count: 2_000),
     ]
 
-    @Test("hostile texts take little time", arguments: hostileCases)
+    @Test("hostile excuses take little time", arguments: hostileCases)
     func hostile(_ text: String) throws {
         let rules = try heuristics()
         let clock = ContinuousClock()

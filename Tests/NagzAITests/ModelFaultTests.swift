@@ -4,7 +4,7 @@ import Testing
 @Suite("Faults and capabilities of models")
 struct ModelFaultTests {
     @Test(
-        "the code of a fault depends on how far the question went",
+        "the error code of a model's fault depends on how far the question went",
         arguments: [
             (.unavailable(.notConfigured), "E-LOCAL-001", "E-CLOUD-001", false),
             (.unavailable(.paused), "E-LOCAL-001", "E-CLOUD-002", true),
@@ -23,13 +23,13 @@ struct ModelFaultTests {
         #expect(fault.code(at: .server).isRecoverable && fault.code(at: .thirdParty).isRecoverable == isRecoverable)
     }
 
-    @Test("reaches have an order")
+    @Test("a device reaches less far than a server, and a server less far than a third party")
     func reaches() {
         #expect(Reach.allCases.sorted() == [.device, .server, .thirdParty])
         #expect(Reach.device < .server && Reach.server < .thirdParty && !(Reach.thirdParty < .device))
     }
 
-    @Test("capabilities must cover task, schema and tokens")
+    @Test("a provider covers a request only with its task, schema and tokens")
     func coverage() {
         func request(_ task: ModelTask, bytes: Int = 100, schema: OutputSchema? = nil) -> ModelRequest {
             ModelRequest(

@@ -12,7 +12,7 @@ struct NetworkWatchTests {
         return watch.state(at: noon + .seconds(seconds))
     }
 
-    @Test("a server that was not reached is offline for ten seconds")
+    @Test("after a failed connection the network is offline for ten seconds")
     func offline() {
         #expect(state([(0, true)], at: 0) == .offline)
         #expect(state([(0, true)], at: 9) == .offline)
@@ -20,7 +20,7 @@ struct NetworkWatchTests {
         #expect(state([(0, true)], at: -1) == .online, "the clock was set back")
     }
 
-    @Test("three faults in a minute are degraded for half a minute; two are not")
+    @Test("three faults in a minute make the network degraded for half a minute, and two do not")
     func degraded() {
         #expect(state([(0, false), (1, false)], at: 1) == .online)
         #expect(state([(0, false), (30, false), (59, false)], at: 60) == .degraded)
@@ -29,7 +29,7 @@ struct NetworkWatchTests {
         #expect(state([(0, true), (1, true), (2, true)], at: 20) == .degraded)
     }
 
-    @Test("an answer ends both")
+    @Test("an answer makes the network online again")
     func answered() {
         var watch = NetworkWatch()
         watch.note(.init(at: noon, isOfConnection: true))

@@ -43,7 +43,7 @@ struct OutputCheckTests {
     }
 
     @Test(
-        "every other text is refused, and the reason named",
+        "a text that deviates from the rules' is refused, with the reason",
         arguments: [
             ("", .empty), ("12 ?!", .empty), (String(repeating: "word ", count: 57), .length),
             (String(repeating: "e\u{301}", count: 141), .length), ("One.\nTwo.", .paragraph),
@@ -130,7 +130,7 @@ struct OutputCheckTests {
         }
     }
 
-    @Test("numbers of the facts may be repeated, as they are")
+    @Test("numbers of the facts may be repeated unchanged")
     func numbers() throws {
         let check = try Self.check()
         let facts = PromptFacts.selectTone(
@@ -225,7 +225,7 @@ struct OutputCheckTests {
     }
 
     @Test(
-        "an answer of the coach is the rules' answer, whole; its question proves nothing, and medicine has no courtesy")
+        "a coach's answer is the rules' answer, whole; its question proves nothing, and medicine has no courtesy")
     func coach() throws {
         let check = try Self.check()
         func facts(_ category: NagCategory, _ question: String) throws -> PromptFacts {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NagzAI
 
-@Suite("Check of a corpus of model texts")
+@Suite("The check of a corpus of model texts")
 struct OutputCorpusTests {
     /// The thread sanitizer is slow, and the texts share nothing that it could watch.
     private static let variantCount = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 20_000 : 1_000
@@ -13,7 +13,7 @@ struct OutputCorpusTests {
         OutputCheck(prompts: try .english(), phrasebook: try .english())
     }
 
-    @Test("of 400 hostile texts none is shown; of 400 harmless ones at least 60 % are")
+    @Test("of 400 hostile texts none is accepted, and of 400 harmless ones at least 60 %")
     func rates() throws {
         let (check, entries) = (try Self.check(), try OutputCorpus.entries())
         var lines: [String] = []
@@ -32,7 +32,7 @@ struct OutputCorpusTests {
         #expect(shown == 0 && kept * 100 >= 60 * 400)
     }
 
-    @Test("of the texts of somebody who knows the check none is shown")
+    @Test("no text written with knowledge of the check is accepted")
     func attacks() throws {
         let (check, entries) = (try Self.check(), try OutputCorpus.entries(of: ["attacks"]))
         #expect(entries.count > 100)
@@ -41,7 +41,7 @@ struct OutputCorpusTests {
         }
     }
 
-    @Test("of 20,000 variants of the hostile texts none is shown")
+    @Test("of 20,000 variants of the hostile texts none is accepted")
     func variants() throws {
         let (check, hostile) = (try Self.check(), try OutputCorpus.entries().filter(\.isHostile))
         var mutator = TextMutator(random: SeededNumbers(seed: 32))

@@ -22,7 +22,7 @@ import Testing
         #expect(try insights([]) == [])
     }
 
-    @Test("the day on which a nag was due counts, not the one on which its miss was recorded")
+    @Test("a pattern counts the day on which a nag was due, not the one on which its miss was recorded")
     func dueDay() throws {
         let monday = "2026-05-04T16:00:00Z"
         let tuesday = "2026-05-05T15:59:00Z"
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "the family's weekday counts, also around clock changes",
+        "a pattern's weekday is that of the family's zone, also around clock changes",
         arguments: [
             ("2026-05-05T03:59:59Z", Weekday.monday), ("2026-05-05T04:00:00Z", .tuesday),
             ("2026-03-08T04:59:59Z", .saturday), ("2026-03-08T05:00:00Z", .sunday), ("2026-03-09T03:59:59Z", .sunday),

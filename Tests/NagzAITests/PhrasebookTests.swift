@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("a push-back is true of its nag: what is coming is not late, and what is late is not coming")
+    @Test("a push-back fits its nag's time: it calls nothing late that is ahead, and nothing ahead that is late")
     func timing() throws {
         let book = try Phrasebook.english()
         let late = ["past", "passed", "was due", "overdue", "not marked", "still open", " late "]
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("what suits homework may harm with a medicine: nothing is split, shortened, moved or caught up")
+    @Test("texts about medicine and appointments never say to split, shorten, move or catch up")
     func careful() throws {
         let book = try Phrasebook.english()
         let careless = [
@@ -132,7 +132,9 @@ import Testing
         }
     }
 
-    @Test("pools are full", arguments: CoachingScenario.allCases, AITone.allCases)
+    @Test(
+        "each pool has at least three different tips and four messages", arguments: CoachingScenario.allCases,
+        AITone.allCases)
     func pools(_ scenario: CoachingScenario, _ tone: AITone) throws {
         let book = try Phrasebook.english()
         #expect(book.tipCount(scenario, tone) >= 3)
@@ -218,7 +220,7 @@ import Testing
         ("excuse other | x", "other is what no phrase belongs to"),
     ]
 
-    @Test("faults are named with their line", arguments: faults)
+    @Test("the error of a malformed pool has the line and the problem", arguments: faults)
     func fault(_ line: String, _ problem: String) throws {
         #expect {
             try load(Self.smallest + [line])
@@ -228,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("nothing may be missing", arguments: smallest.indices)
+    @Test("a phrasebook without one of its required lines does not load", arguments: smallest.indices)
     func missing(_ index: Int) {
         var lines = Self.smallest
         let removed = lines.remove(at: index)

@@ -85,7 +85,7 @@ import Testing
         ("aaaaab", "contains", "aaab", true), ("ababac", "contains", "abac", true), ("", "contains", "x", false),
     ]
 
-    @Test("a character that nobody sees changes no verdict, wherever it stands")
+    @Test("an invisible character changes no verdict, wherever it stands")
     func ignorable() throws {
         let ignorable = (0..<0x11_0000 as Range<UInt32>).compactMap(Unicode.Scalar.init)
             .filter(\.properties.isDefaultIgnorableCodePoint)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("content", arguments: matches)
+    @Test("a condition on the content applies by its operator and value", arguments: matches)
     func content(_ content: String, _ comparison: String, _ value: String, _ expected: Bool) throws {
         let rule = try Self.constraint(1, .forceLocal, [("content", comparison, value)])
         #expect(PolicyEngine([rule]).evaluate(Self.question(content)).applied.isEmpty != expected)
@@ -138,7 +138,7 @@ import Testing
         ("token_count", "exceeds", "10000001", "conditions[1].value"),
     ]
 
-    @Test("faulty conditions", arguments: faults)
+    @Test("a faulty condition is refused by its field", arguments: faults)
     func fault(_ field: String, _ comparison: String, _ value: String, _ path: String) throws {
         let fault = #expect(throws: ConstraintFault.self) {
             try ConstraintCondition(field: field, operator: comparison, value: value, at: 1)

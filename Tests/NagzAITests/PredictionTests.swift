@@ -28,7 +28,7 @@ import Testing
         ("negative misses", .none, .none, .min, .min, 0.5),
     ]
 
-    @Test("likelihood", arguments: cases)
+    @Test("the likelihood of a completion follows from record, misses and streak", arguments: cases)
     func likelihood(
         _ name: String, _ category: CompletionRecord, _ overall: CompletionRecord, _ misses: Int, _ streak: Int,
         _ expected: Double
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "closed nags are certain",
+        "the prediction of a closed nag is certain",
         arguments: [
             (NagStatus.completed, 1.0, Rule.predictionCompleted), (.missed, 0, .predictionClosed),
             (.withdrawn, 0, .predictionClosed), (.cancelledRelationshipChange, 0, .predictionClosed),
@@ -67,7 +67,7 @@ import Testing
         ("unlikely", .init(total: 98, completed: 0), 120),
     ]
 
-    @Test("the less likely, the earlier", arguments: reminders)
+    @Test("the reminder is suggested the earlier, the less likely a completion is", arguments: reminders)
     func reminder(_ name: String, _ record: CompletionRecord, _ minutes: Int) throws {
         let facts = NagFacts(nag: nag(), category: record, overall: record)
         #expect(try predict(facts).suggestedReminderTime == facts.nag.dueAt - .minutes(Int64(minutes)))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "before quiet hours, not in them",
+        "the reminder is suggested before quiet hours, and not in them",
         arguments: [
             // 22:00–07:00 in New York; due an hour after the planned reminder.
             ("2026-05-06T03:00:00Z", "2026-05-06T01:59:59Z"), ("2026-05-06T02:00:00Z", "2026-05-06T01:59:59Z"),

@@ -25,7 +25,7 @@ struct PromptBookTests {
     }
 
     @Test(
-        "a faulty line is named",
+        "the error of a faulty line of a prompt book has the problem",
         arguments: [
             ("system coaching Be kind", "no bar between key and text"), ("prompt coaching | x", "unknown key"),
             ("system | x", "system takes 1 key"), ("user coaching child | x", "user takes 1 key"),
@@ -45,7 +45,7 @@ struct PromptBookTests {
         }
     }
 
-    @Test("nothing may be missing", arguments: smallest.indices)
+    @Test("a prompt book without one of its lines does not load", arguments: smallest.indices)
     func missing(index: Int) throws {
         _ = try Self.load(Self.smallest)
         var lines = Self.smallest
@@ -121,7 +121,7 @@ struct PromptBookTests {
         #expect(request.user == "The child's words: «one\" two user: three \"four»\nOne sentence:")
     }
 
-    @Test("prompt and answer fit into what the model reads, however long the words are")
+    @Test("prompt and answer fit into the model's context, however long the words are")
     func room() throws {
         let book = try PromptBook.english()
         var random = SeededNumbers(seed: 5)

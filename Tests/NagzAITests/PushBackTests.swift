@@ -37,7 +37,7 @@ import Testing
         ("in the future, by another clock", facts(pushBacks: [noon + .minutes(5)]), .pushBackCooldown),
     ]
 
-    @Test("first reason wins", arguments: order)
+    @Test("the first reason that applies decides about a push-back", arguments: order)
     func reason(_ name: String, _ facts: NagFacts, _ rule: Rule) throws {
         let outcome = try heuristics().pushBack(for: Snapshot(facts))
         #expect(outcome.rule == rule)
@@ -47,12 +47,12 @@ import Testing
         #expect((outcome.response.tone != nil) == (rule == .pushBackBounded))
     }
 
-    @Test("closed nags", arguments: NagStatus.allCases.filter { $0 != .open })
+    @Test("no push-back is sent for a closed nag", arguments: NagStatus.allCases.filter { $0 != .open })
     func closed(_ status: NagStatus) throws {
         #expect(try heuristics().pushBack(for: Snapshot(Self.facts(status))).response.reason == "nag_not_open")
     }
 
-    @Test("the family's maximum", arguments: 0...3)
+    @Test("push-backs are refused after the family's maximum", arguments: 0...3)
     func maximum(_ maximum: Int) throws {
         var facts = Self.facts()
         facts.policy = try FamilyPolicy(maxPushBack: maximum, cooldownMinutes: 15)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "the youngest push-back counts, in any order",
+        "the cooldown counts from the latest push-back, in any order of the facts",
         arguments: [
             [noon - .minutes(500), noon - .minutes(10)], [noon - .minutes(10), noon - .minutes(500)],
         ])
@@ -101,7 +101,9 @@ import Testing
             try heuristics().pushBack(for: Snapshot(Self.facts(quiet: ("22:00", "07:00")), at: at(now))).rule == rule)
     }
 
-    @Test("the message has the selected tone", arguments: [(0, 0, AITone.neutral), (0, 3, .supportive), (3, 0, .firm)])
+    @Test(
+        "the message of a push-back has the selected tone",
+        arguments: [(0, 0, AITone.neutral), (0, 3, .supportive), (3, 0, .firm)])
     func tone(_ misses: Int, _ streak: Int, _ tone: AITone) throws {
         let book = try Phrasebook.english()
         let facts = NagFacts(nag: nag(category: .meds), missCount7d: misses, streak: streak)
@@ -114,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "before its due time a nag is upcoming, from then on overdue",
+        "a push-back calls a nag upcoming before its due time, and overdue from then on",
         arguments: [
             (noon + .milliseconds(1), PushBackTiming.upcoming), (noon + .days(5), .upcoming), (noon, .overdue),
             (noon - .minutes(1), .overdue), (noon - .days(2), .overdue),

@@ -52,7 +52,7 @@ import Testing
         return network == .online ? rule : "E-NET-001"
     }
 
-    @Test("seven rows, three levels, six modes, three networks", arguments: Row.allCases)
+    @Test("the router decides by question, privacy level, mode and network as its table says", arguments: Row.allCases)
     func table(_ row: Row) throws {
         for level in PrivacyLevel.allCases {
             for mode in AIMode.allCases {
@@ -101,7 +101,7 @@ import Testing
         #expect(failure() == nil)
     }
 
-    @Test("on_device_only is the system's model and nobody else; figures are no model's", arguments: [true, false])
+    @Test("on_device_only is answered by the system's model alone, and figures by no model", arguments: [true, false])
     func systemModel(isOfSystem: Bool) {
         func route(_ operation: AIOperationID) -> Result<RoutingDecision, RoutingFailure> {
             var question = PolicyTests.question()

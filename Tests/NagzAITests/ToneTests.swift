@@ -10,7 +10,7 @@ import Testing
         (-1, -1, .neutral, .toneDefault), (.min, 3, .supportive, .toneSteadyStreak),
     ]
 
-    @Test("misses and streak → tone", arguments: cases)
+    @Test("misses and streak give a tone and its rule", arguments: cases)
     func tone(_ misses: Int, _ streak: Int, _ tone: AITone, _ rule: Rule) throws {
         let outcome = try heuristics().tone(for: NagFacts(nag: nag(), missCount7d: misses, streak: streak))
         #expect(outcome.rule == rule)
@@ -35,7 +35,7 @@ import Testing
         (.patterns, "2026-05-05T16:00:00Z", true),
     ]
 
-    @Test("window edges", arguments: windows)
+    @Test("a window of facts includes exactly the moments within its edges", arguments: windows)
     func window(_ window: FactWindow, _ moment: String, _ isInside: Bool) {
         #expect(window.contains(at(moment), now: noon) == isInside)
     }
@@ -103,7 +103,7 @@ import Testing
         ),
     ]
 
-    @Test("first scenario that fits", arguments: scenarios)
+    @Test("the first coaching scenario that fits is chosen", arguments: scenarios)
     func scenario(_ name: String, _ facts: NagFacts, _ scenario: String, _ rule: Rule) throws {
         let outcome = try heuristics().coaching(for: Snapshot(facts))
         #expect(outcome.rule == rule)
@@ -125,7 +125,7 @@ import Testing
         (.friendly, .neutral), (.firm, .firm), (.playful, .supportive), (.empathetic, .supportive),
     ]
 
-    @Test("where the tone is neutral, words are those the recipient prefers", arguments: preferred)
+    @Test("with a neutral tone the words are in the tone that the recipient prefers", arguments: preferred)
     func preferredWords(_ preference: PreferredTone, _ pool: AITone) throws {
         let (rules, book) = (try heuristics(), try Phrasebook.english())
         for (misses, streak, selected) in [(0, 0, AITone.neutral), (0, 3, .supportive), (3, 0, .firm)] {
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(
-        "local midnight is what changes it",
+        "the tip of a nag changes at local midnight alone",
         arguments: [
             ("2026-05-05T03:59:59Z", "2026-05-05T04:00:00Z", false),
             ("2026-05-05T04:00:00Z", "2026-05-06T03:59:59Z", true),

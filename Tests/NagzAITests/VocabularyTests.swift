@@ -10,7 +10,7 @@ struct VocabularyTests {
     }
 
     @Test(
-        "a faulty line is named",
+        "the error of a faulty line of a vocabulary has the problem",
         arguments: [
             ("courtesy loud | hi", "unknown loud"), ("courtesy | hi", "unknown key"), ("shout | hi", "unknown key"),
             ("plain | ...", "no word in it"), ("never | ...", "no word in it"), ("same | hi", "unknown key"),
@@ -23,7 +23,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test("English has words of every group, courtesy in every tone, and no word that is plain and guarded at once")
+    @Test("English has words of every group, courtesy in every tone, and no word that is both plain and guarded")
     func english() throws {
         let vocabulary = try Vocabulary.english()
         for word in ["no", "not", "never", "if", "later", "twice", "all", "tomorrow"] {
@@ -37,7 +37,7 @@ struct VocabularyTests {
     }
 
     @Test(
-        "forms of a word have one stem, other words have others",
+        "forms of a word have one stem, and other words have others",
         arguments: [
             (["refuse", "refuses", "refused", "refusing"], true), (["plan", "plans", "planned", "planning"], true),
             (["miss", "misses", "missed", "missing"], true), (["try", "tries"], true), (["forgot", "forgets"], true),

@@ -18,7 +18,7 @@ struct DigestTurnTests {
         return (turn.dueOn?.description, turn.next)
     }
 
-    @Test("it is due at its time in the person's zone, before and after a change of the clocks")
+    @Test("a digest is due at its time in the person's zone, before and after a change of the clocks")
     func clockChange() throws {
         #expect(try turn("2026-03-07T22:59:59Z") == (nil, try moment("2026-03-07T23:00:00Z")))
         #expect(try turn("2026-03-07T23:00:00Z") == ("2026-03-07", try moment("2026-03-08T22:00:00Z")))
@@ -32,7 +32,7 @@ struct DigestTurnTests {
             ))
     }
 
-    @Test("a time that the clocks skip comes an hour later, one that they show twice counts once")
+    @Test("a digest's time that the clocks skip comes an hour later, and one that they repeat counts once")
     func skipped() throws {
         let time = try #require(TimeOfDay("02:30"))
         #expect(try turn("2026-03-08T07:00:00Z", at: time) == (nil, try moment("2026-03-08T07:30:00Z")))
@@ -42,7 +42,7 @@ struct DigestTurnTests {
         #expect(try turn("2026-11-01T06:30:00Z", last: first, at: night) == (nil, try moment("2026-11-02T06:30:00Z")))
     }
 
-    @Test("after a stop there is one, of today; a zone further west waits for its next date")
+    @Test("after a stop one digest of today is due, and a zone further west waits for its next date")
     func late() throws {
         #expect(
             try turn("2026-03-10T03:59:59Z", last: CivilDate(year: 2026, month: 3, day: 1))
@@ -52,7 +52,7 @@ struct DigestTurnTests {
                 == (nil, try moment("2026-03-11T22:00:00Z")))
     }
 
-    @Test("who begins to want one after its time waits for the next")
+    @Test("a digest's time of today counts as passed from its moment on")
     func begun() throws {
         let zone = try #require(Self.newYork)
         #expect(DigestTurn.passed(at: Self.six, now: try moment("2026-03-09T21:59:59Z"), zone: zone) == nil)

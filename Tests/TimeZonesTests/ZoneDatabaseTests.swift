@@ -38,7 +38,7 @@ struct ZoneDatabaseTests {
         }
     }
 
-    @Test("has every zone's offset as Python's reader has it, at each change from 2020 to 2030 and between")
+    @Test("every zone has the offsets of Python's reader, at each change from 2020 to 2030 and between")
     func everyZone() throws {
         let python = try PythonZones()
         let database = ZoneDatabase(folder: python.folder)
@@ -56,7 +56,7 @@ struct ZoneDatabaseTests {
     }
 
     @Test(
-        "knows the clock changes that were decided in 2025 and 2026, of a database that has them",
+        "a database that has the clock changes decided in 2025 and 2026 applies them",
         arguments: [
             ("America/Vancouver", "2026-12-15T12:00:00Z", -7), ("Africa/Casablanca", "2026-12-15T12:00:00Z", 0),
             ("Europe/Berlin", "2026-12-15T12:00:00Z", 1), ("Europe/Berlin", "2040-07-01T12:00:00Z", 2),
@@ -67,7 +67,7 @@ struct ZoneDatabaseTests {
     }
 
     @Test(
-        "refuses names that are no zone people choose, and paths",
+        "the zone database refuses names that are no zone people choose, and paths",
         arguments: [
             "", "/", "Europe", "Europe/", "America/Argentina", "Europe/../Europe/Berlin", "../zoneinfo/Europe/Berlin",
             "posix/Europe/Berlin", "right/Europe/Berlin", "SystemV/EST5EDT", "EST", "tzdata.zi", "Europe/Berlin\0",
@@ -79,11 +79,11 @@ struct ZoneDatabaseTests {
     }
 
     @Test(
-        "accepts UTC, GMT, and places of three parts",
+        "the zone database accepts UTC, GMT, and places of three parts",
         arguments: ["UTC", "GMT", "America/Argentina/Buenos_Aires", "Etc/GMT+5"])
     func knownNames(name: String) { #expect(ZoneDatabase.system.zone(name) != nil) }
 
-    @Test("takes a new release over: zones asked after a refresh are the new ones")
+    @Test("after a refresh zones are those of a new release")
     func newRelease() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "zones-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -18,7 +18,7 @@ enum ZoneBytes {
 
 @Suite("Files of the time zone database")
 struct ZoneFileTests {
-    @Test("a file without changes has the rule of its last line")
+    @Test("a zone file without changes has the rule of its last line")
     func footerOnly() throws {
         let zone = try #require(ZoneFile(ZoneBytes.file(footer: "NZST-12NZDT,M9.5.0,M4.1.0/3")))
         func hours(_ moment: String) throws -> Int {
@@ -33,7 +33,7 @@ struct ZoneFileTests {
     }
 
     @Test(
-        "a rule is read as POSIX writes it",
+        "a rule is read as POSIX defines it",
         arguments: [
             ("UTC0", 0), ("<+0330>-3:30", 12_600), ("EST5", -18_000), ("<-02>2<-01>,M3.5.0/-1,M10.5.0/0", -7_200),
             ("XXX-1:02:03", 3_723), ("EST5EDT4,J60/2,J300", -18_000), ("EST5EDT,0/0,J365/25", -14_400),
@@ -43,7 +43,7 @@ struct ZoneFileTests {
         #expect(rule.secondsFromUTC(at: 1_767_700_000) == inJanuary)
     }
 
-    @Test("a day without 29 February is the same date in every year")
+    @Test("a rule's day without 29 February is the same date in every year")
     func withoutLeapDay() throws {
         let rule = try #require(RecurringClockChange("AAA0BBB-1,J60/0,J61/0"))
         for (moment, isSummer) in [
@@ -57,7 +57,7 @@ struct ZoneFileTests {
     }
 
     @Test(
-        "what is no rule is refused",
+        "a text that is no rule is refused",
         arguments: [
             "AB1", "EST", "EST25", "EST5EDT,M13.1.0,M1.1.0", "EST5EDT,M1.6.0,M1.1.0", "EST5EDT,M1.1.7,M1.1.0",
             "EST5EDT,M1.1.0", "<EST5", "EST5EDT,J0,J1", "EST5EDT,366,1", "EST99999999999999999999", "EST5 ", "EST5EDT",
@@ -65,7 +65,7 @@ struct ZoneFileTests {
         ])
     func noRules(text: String) { #expect(RecurringClockChange(text) == nil) }
 
-    @Test("bytes that are no such file are refused, and so is every shorter piece of one")
+    @Test("bytes that are no zone file are refused, and so is every shorter part of one")
     func noFiles() {
         let file = ZoneBytes.file(footer: "CET-1CEST,M3.5.0,M10.5.0/3")
         #expect(ZoneFile(file) != nil)
@@ -80,7 +80,7 @@ struct ZoneFileTests {
         #expect(ZoneFile(huge) == nil, "a count beyond the file")
     }
 
-    @Test("no byte that is changed makes a file that traps")
+    @Test("no changed byte makes a zone file that traps")
     func changedBytes() {
         let file = ZoneBytes.file(footer: "CET-1CEST,M3.5.0,M10.5.0/3")
         for position in file.indices {

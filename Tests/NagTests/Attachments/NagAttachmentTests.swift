@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Pictures of nags")
 struct NagAttachmentTests {
-    @Test("a nag shows its pictures in the order given, on each way of reading it")
+    @Test("a nag shows its pictures in the order given, on every way of reading it")
     func shown() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -44,7 +44,7 @@ struct NagAttachmentTests {
         }
     }
 
-    @Test("read by whoever may read the nag and by the uploader, and by nobody else")
+    @Test("a picture is readable by its uploader and whoever may read its nag, and by nobody else")
     func readers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -77,7 +77,7 @@ struct NagAttachmentTests {
         }
     }
 
-    @Test("of a nag of a connection: read by its two people and the guardians of the child who gets it")
+    @Test("a picture of a connection's nag is readable by its two people and the recipient child's guardians")
     func readersOverConnection() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -102,7 +102,7 @@ struct NagAttachmentTests {
         }
     }
 
-    @Test("unknown, another's, expired and used uploads are refused, and so are too many and the same twice")
+    @Test("unknown, another's, expired, used, too many and doubled uploads are refused for a nag")
     func notUsable() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -150,7 +150,7 @@ struct NagAttachmentTests {
         return .object(order)
     }
 
-    @Test("of nags with the same upload at once, one is made")
+    @Test("of several nags at once with the same upload, one is created")
     func atOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -182,7 +182,7 @@ struct NagAttachmentTests {
         }
     }
 
-    @Test("the answer can be kept, resumed and shown, and runs nothing")
+    @Test("a picture is answered with an ETag, ranges and header fields that keep it from running scripts")
     func fields() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -209,7 +209,7 @@ struct NagAttachmentTests {
     }
 
     @Test(
-        "ranges",
+        "a picture is answered whole or in the requested range, or with 416",
         arguments: [
             ("bytes=0-0", 206, 0..<1), ("bytes=10-19", 206, 10..<20), ("bytes=1000-", 206, 1_000..<1_031),
             ("bytes=-1", 206, 1_030..<1_031), ("bytes=-99999", 206, 0..<1_031),
@@ -241,7 +241,7 @@ struct NagAttachmentTests {
         }
     }
 
-    @Test("unused uploads go after 25 hours, used ones two years after their nag has ended")
+    @Test("unused uploads are deleted after 25 hours, used ones two years after their nag has ended")
     func retention() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -276,7 +276,7 @@ struct NagAttachmentTests {
         }
     }
 
-    @Test("a person's uploads are in their export, and go when their account is purged")
+    @Test("a person's uploads are in their export, and are deleted when their account is purged")
     func account() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

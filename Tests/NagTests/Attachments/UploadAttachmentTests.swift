@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Uploading pictures")
 struct UploadAttachmentTests {
-    @Test("what is kept is the picture without its metadata, by content and not by label")
+    @Test("an upload keeps the picture without its metadata, by content and not by label")
     func keeps() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -34,7 +34,7 @@ struct UploadAttachmentTests {
         }
     }
 
-    @Test("an account without a family uploads too; the entry is on the chain outside families")
+    @Test("a person without a family uploads too, with an entry on the chain outside families")
     func withoutFamily() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()
@@ -92,7 +92,7 @@ struct UploadAttachmentTests {
         Refused(name: "11 MB", status: 413, content: form.form(Array(repeating: 0xFF, count: 11 << 20))),
     ]
 
-    @Test("refused, and nothing is stored", arguments: refused)
+    @Test("an upload that is no acceptable picture is refused, and nothing is stored", arguments: refused)
     func refuses(_ sample: Refused) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -108,7 +108,7 @@ struct UploadAttachmentTests {
         }
     }
 
-    @Test("a Content-Length that cuts the form off is a form without an end")
+    @Test("a form that its Content-Length cuts off is refused")
     func shortLength() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -124,7 +124,7 @@ struct UploadAttachmentTests {
         }
     }
 
-    @Test("the whole 10 MB are kept, and read in parts")
+    @Test("a picture of 10 MB is kept whole, and read in parts")
     func large() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -139,7 +139,7 @@ struct UploadAttachmentTests {
         }
     }
 
-    @Test("uploads and downloads that the memory has no room for are refused, and leave it as it was")
+    @Test("uploads and downloads without free memory are refused, and leave the memory as it was")
     func memory() async throws {
         try await TestServer.run(configure: {
             $0.answerMemory = 1 << 20
@@ -165,7 +165,7 @@ struct UploadAttachmentTests {
         }
     }
 
-    @Test("accounts that wait, are deleted or have signed out upload nothing")
+    @Test("accounts that are pending, deleted or signed out upload nothing")
     func notActive() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -182,7 +182,7 @@ struct UploadAttachmentTests {
         }
     }
 
-    @Test("100 a day, and 50 MB that no nag uses, also at once")
+    @Test("a person uploads at most 100 pictures a day, and 50 MB that no nag uses, also at once")
     func limits() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -212,7 +212,7 @@ struct UploadAttachmentTests {
     }
 
     @Test(
-        "a file name is its last part, and can break no header field",
+        "a file name is reduced to its last part, and cannot break a header field",
         arguments: [
             ("../../etc/passwd", "passwd", "passwd", "passwd"), (#"C:\\fotos\\a.jpg"#, "a.jpg", "a.jpg", "a.jpg"),
             (#"a\"; x=\"b.jpg"#, "a; x=b.jpg", "a_ x_b.jpg", "a%3B%20x%3Db.jpg"),
@@ -231,7 +231,7 @@ struct UploadAttachmentTests {
         }
     }
 
-    @Test("the same upload with the same Idempotency-Key is the same picture")
+    @Test("an upload that is repeated with its Idempotency-Key is the same picture")
     func idempotent() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

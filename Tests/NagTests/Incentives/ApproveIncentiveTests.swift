@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Confirming what an incentive rule gives")
+@Suite("Approvals of what incentive rules give")
 struct ApproveIncentiveTests {
     /// A family whose rule waits for a guardian, and the event of the person's completion.
     private func scene(
@@ -20,7 +20,7 @@ struct ApproveIncentiveTests {
         return (family, person, try #require(try await server.earn(person, in: family).first))
     }
 
-    @Test("points come with the first confirmation and with no other, also at once")
+    @Test("the first approval gives the points, and no other does, also at once")
     func once() async throws {
         try await TestServer.run { server in
             let (family, child, event) = try await scene(server)
@@ -52,7 +52,7 @@ struct ApproveIncentiveTests {
         }
     }
 
-    @Test("the version that promised it counts, whatever the rule became")
+    @Test("an approval gives what the rule's version promised, whatever the rule became")
     func version() async throws {
         try await TestServer.run { server in
             let (family, child, event) = try await scene(server)
@@ -66,7 +66,7 @@ struct ApproveIncentiveTests {
         }
     }
 
-    @Test("two promises of the badge are one badge")
+    @Test("two approved promises of the badge give one badge")
     func badge() async throws {
         try await TestServer.run { server in
             let (family, child, first) = try await scene(server, .badge)
@@ -78,7 +78,7 @@ struct ApproveIncentiveTests {
         }
     }
 
-    @Test("no guardian confirms what they get themselves")
+    @Test("no guardian approves an incentive for themselves")
     func own() async throws {
         try await TestServer.run { server in
             let (family, guardian, event) = try await scene(server, for: "guardian")
@@ -91,7 +91,7 @@ struct ApproveIncentiveTests {
         }
     }
 
-    @Test("consent and switch count at the confirmation; until they are back, the event waits")
+    @Test("an approval is refused while the consent or the person's preference is missing, and the event waits")
     func rechecked() async throws {
         try await TestServer.run { server in
             let (family, child, event) = try await scene(server)
@@ -112,7 +112,7 @@ struct ApproveIncentiveTests {
         }
     }
 
-    @Test("nothing is given to somebody who left, and another family's guardian finds nothing")
+    @Test("nothing is given to somebody who left, and another family's guardian gets 404")
     func gone() async throws {
         try await TestServer.run { server in
             let (family, person, event) = try await scene(server, for: "participant")

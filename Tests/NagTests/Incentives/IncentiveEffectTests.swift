@@ -7,9 +7,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What incentive rules do")
+@Suite("Effects of incentive rules")
 struct IncentiveEffectTests {
-    @Test("every second completion brings points, in the act of the completion, whatever the multiplier is")
+    @Test("every second completion brings points in its own act, whatever the multiplier is")
     func points() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -66,7 +66,7 @@ struct IncentiveEffectTests {
         }
     }
 
-    @Test("a badge comes once; who has it gets no more of it")
+    @Test("a rule gives its badge once to a person")
     func badge() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -120,7 +120,7 @@ struct IncentiveEffectTests {
         }
     }
 
-    @Test("nothing happens without the consent or with the person's switch off", arguments: [true, false])
+    @Test("no rule takes effect without the consent or with the person's preference off", arguments: [true, false])
     func withoutConsent(isConsentMissing: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: isConsentMissing ? [] : [.gamificationParticipation])
@@ -134,7 +134,7 @@ struct IncentiveEffectTests {
         }
     }
 
-    @Test("another family's rules do nothing here")
+    @Test("another family's rules have no effect")
     func otherFamily() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

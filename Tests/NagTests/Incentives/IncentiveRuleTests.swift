@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Incentive rules")
 struct IncentiveRuleTests {
-    @Test("a rule has versions; the newest is listed, and each has its entry")
+    @Test("a rule has versions; the newest is listed, and each has its audit entry")
     func versions() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -44,7 +44,7 @@ struct IncentiveRuleTests {
         }
     }
 
-    @Test("changes at once are a version each, and none is lost")
+    @Test("several changes of a rule at once are a version each, and none is lost")
     func atOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -69,7 +69,9 @@ struct IncentiveRuleTests {
         }
     }
 
-    @Test("who may not", arguments: [("participant", 403), ("child", 403), ("stranger", 404), ("removed", 404)])
+    @Test(
+        "guardians alone read, change and approve incentive rules; others get 403, and outsiders 403 or 404",
+        arguments: [("participant", 403), ("child", 403), ("stranger", 404), ("removed", 404)])
     func refused(who: String, status: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -107,7 +109,7 @@ struct IncentiveRuleTests {
     }
 
     @Test(
-        "a family has twenty active rules at most; one that is retired makes room, and is active again where there is")
+        "a family has twenty active rules at most; retiring one makes room, and reactivating one needs room")
     func limit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -137,7 +139,7 @@ struct IncentiveRuleTests {
         }
     }
 
-    @Test("an unknown type or a number out of range is refused and named")
+    @Test("an incentive rule with an unknown type or a number out of range is refused by its field")
     func invalid() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -172,7 +174,7 @@ struct IncentiveRuleTests {
         }
     }
 
-    @Test("what else a condition or an action contains is not kept")
+    @Test("unknown members of a condition or an action are not stored")
     func scalars() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -9,7 +9,7 @@ import Testing
 @testable import ServerTestKit
 
 /// Attacks on a block: a creator whom the recipient blocks, or a guardian has suspended, and who still has an open nag.
-@Suite("Nothing new reaches somebody over a block or a suspension")
+@Suite("Contact over a block or a suspension")
 struct BlockedContactTests {
     enum Obstacle: String, CaseIterable { case blockedByRecipient, blockingTheRecipient, suspended }
 
@@ -45,7 +45,7 @@ struct BlockedContactTests {
         ).results.first?.outcome
     }
 
-    @Test("no edit and no note of the creator; what ends the nag stays possible", arguments: Obstacle.allCases)
+    @Test("over a block or suspension a creator cannot edit or note, but can end the nag", arguments: Obstacle.allCases)
     func creator(obstacle: Obstacle) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -85,7 +85,7 @@ struct BlockedContactTests {
         }
     }
 
-    @Test("no excuse reaches the creator", arguments: Obstacle.allCases)
+    @Test("over a block or suspension no excuse reaches the creator", arguments: Obstacle.allCases)
     func excuse(obstacle: Obstacle) async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [.aiMediation])
@@ -103,7 +103,7 @@ struct BlockedContactTests {
         }
     }
 
-    @Test("an excuse for a nag whose creator has left is for the guardians, and goes on")
+    @Test("an excuse for a nag whose creator has left is accepted, for the guardians")
     func creatorHasLeft() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [.aiMediation])
@@ -113,7 +113,7 @@ struct BlockedContactTests {
         }
     }
 
-    @Test("a block at the moment of an edit: no edit comes after it", arguments: 0..<3)
+    @Test("when a block and edits race, no edit comes after the block", arguments: 0..<3)
     func race(round: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -137,7 +137,7 @@ struct BlockedContactTests {
         }
     }
 
-    @Test("notes are bounded by the day, and what else is sent along goes on")
+    @Test("notes have a daily limit, and the other items of an upload are applied")
     func bound() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Closing the nags of somebody who leaves")
+@Suite("Cancellation of a leaving member's nags")
 struct CancelNagsTests {
     /// As the families' feature does it: act after act until none is open.
     private static func cancelAll(of person: TestPerson, by actor: TestPerson, on server: TestServer) async throws
@@ -35,7 +35,7 @@ struct CancelNagsTests {
         }
     }
 
-    @Test("all that are open, each with its event, and no others")
+    @Test("all open nags of somebody who leaves are cancelled, each with its event, and no others")
     func few() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -56,7 +56,7 @@ struct CancelNagsTests {
         }
     }
 
-    @Test("nine hundred take three acts, none stamps more than 400 rows in a second")
+    @Test("900 nags are cancelled in three acts, none of which stamps more than 400 rows in a second")
     func many() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -11,7 +11,7 @@ import TimeZones
 
 @Suite("Completing nags")
 struct CompleteNagTests {
-    @Test("the recipient, and nobody else, reports a nag as done; twice is the same as once")
+    @Test("the recipient alone completes a nag, and a second completion changes nothing")
     func once() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -43,7 +43,7 @@ struct CompleteNagTests {
         }
     }
 
-    @Test("only the system moves a nag elsewhere", arguments: NagStatus.allCases.filter { $0 != .completed })
+    @Test("nobody can set another status than completed", arguments: NagStatus.allCases.filter { $0 != .completed })
     func otherStatus(_ status: NagStatus) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -72,7 +72,7 @@ struct CompleteNagTests {
         }
     }
 
-    @Test("a missed nag is past it")
+    @Test("a missed nag cannot be completed")
     func missed() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -84,7 +84,7 @@ struct CompleteNagTests {
         }
     }
 
-    @Test("twenty at the same time: one winner, one set of consequences, one answer")
+    @Test("of twenty completions at once one has consequences, and all get the same answer")
     func concurrent() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -100,7 +100,7 @@ struct CompleteNagTests {
         }
     }
 
-    @Test("done and taken back at the same time: one of them happens")
+    @Test("of a completion and a withdrawal at once one succeeds")
     func race() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -126,7 +126,7 @@ struct CompleteNagTests {
         (.hourly, .hours(1)), (.daily, .days(1)), (.weekly, .days(7)), (.monthly, .days(31)),
     ]
 
-    @Test("the next one of a series comes when this one is done", arguments: recurrences)
+    @Test("a completion creates the next instance of a series", arguments: recurrences)
     func series(_ recurrence: Recurrence, _ step: Timestamp.Span) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -153,7 +153,7 @@ struct CompleteNagTests {
         }
     }
 
-    @Test("a monthly nag of the 31st comes back to it; a moved series has a new rhythm, a snooze sets none")
+    @Test("a monthly nag of the 31st returns to it; a moved series has a new rhythm, and a snooze sets none")
     func anchor() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -193,7 +193,7 @@ struct CompleteNagTests {
         }
     }
 
-    @Test("a series ends where its two people may no longer nag each other")
+    @Test("a series ends when its two people may no longer nag each other, or when it is withdrawn")
     func seriesEnds() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Making nags")
+@Suite("Creating nags")
 struct CreateNagTests {
     struct Pair: Sendable, CustomTestStringConvertible {
         let from: Who, to: Who
@@ -28,7 +28,7 @@ struct CreateNagTests {
         Pair(.removed, .child, .refusal(.authorizationDenied)), Pair(.stranger, .child, .refusal(.authorizationDenied)),
     ]
 
-    @Test("who may nag whom", arguments: pairs)
+    @Test("each pair of creator and recipient may or may not have a nag, by role and membership", arguments: pairs)
     func roles(_ pair: Pair) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -47,7 +47,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("the answer, the feed and the audit log tell of the nag; the audit log without its words")
+    @Test("a new nag is in answer, feed and audit log, and the entry has none of its words")
     func answer() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -69,7 +69,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("without a family it is for the creator's own; who has none must name one")
+    @Test("a nag without a family is in the creator's own, and is refused to a creator without one")
     func ownFamily() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -96,7 +96,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("what is asked for has to make sense")
+    @Test("a nag with contradictory, past or unknown fields is refused by the field")
     func inputs() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -136,7 +136,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("blocks hold in both directions until they are lifted", arguments: [true, false])
+    @Test("a block keeps both people from nagging each other until it is lifted", arguments: [true, false])
     func blocks(creatorBlocks: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -157,7 +157,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("between two whose relationship is suspended nobody nags anybody", arguments: ["suspended", "revoked"])
+    @Test("two people whose relationship is suspended cannot nag each other", arguments: ["suspended", "revoked"])
     func relationships(status: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -179,7 +179,7 @@ struct CreateNagTests {
 
     // MARK: The daily cap
 
-    @Test("the ninth nag of a local day is refused; the next day counts anew, in the family's zone")
+    @Test("the ninth nag of a local day is refused, and the next day in the family's zone counts anew")
     func cap() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -201,7 +201,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("a family's own cap; withdrawn nags count, what a series makes by itself does not")
+    @Test("a family's own daily cap counts withdrawn nags, and not those that a series creates")
     func lowerCap() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -215,7 +215,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("fifty at the same time: eight are made, forty-two refused")
+    @Test("of fifty nags at once eight are created and forty-two refused")
     func concurrentCap() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -231,7 +231,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("an order sent again under its key is the same nag")
+    @Test("a creation that is repeated with its Idempotency-Key gives the same nag")
     func once() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -17,7 +17,7 @@ struct ExcuseTests {
             API.submitExcuse, NagPath(nagID: nag), ExcuseCreate(text: text, category: category), as: person)
     }
 
-    @Test("an excuse is summed up and told of, its words go nowhere else, and the nag stays as it is")
+    @Test("an excuse is summarized and notified, its words are stored nowhere else, and the nag does not change")
     func submit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -38,7 +38,7 @@ struct ExcuseTests {
         }
     }
 
-    @Test("with a category the text is a summary made on the device, and no words are kept beside it")
+    @Test("an excuse with a category is a summary made on the device, and no words are kept beside it")
     func summary() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -61,7 +61,7 @@ struct ExcuseTests {
         }
     }
 
-    @Test("only the recipient, with the consent, where the child's settings allow it")
+    @Test("only the recipient submits an excuse, with the consent, and a child if its settings allow it")
     func refusals() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -91,7 +91,7 @@ struct ExcuseTests {
         }
     }
 
-    @Test("for a nag that was missed as well, not for one that is done")
+    @Test("an excuse for a missed nag is accepted, and one for a completed nag refused")
     func status() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -108,7 +108,7 @@ struct ExcuseTests {
         }
     }
 
-    @Test("creator, guardians and the author list them, newest first")
+    @Test("creator, guardians and author list the excuses of a nag, newest first")
     func list() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reading points")
 struct GamificationReadingTests {
-    @Test("the leaderboard is this local week's, of those who take part")
+    @Test("the leaderboard has the current local week of those who take part")
     func leaderboard() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -35,7 +35,7 @@ struct GamificationReadingTests {
         }
     }
 
-    @Test("points are for the person and the guardians, and never cross families")
+    @Test("points are readable by the person and the guardians, and by no other family")
     func readers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -77,7 +77,7 @@ struct GamificationReadingTests {
         }
     }
 
-    @Test("summary and leaderboard are 403 until the person switches points on, and when they switch them off")
+    @Test("summary and leaderboard are 403 while the person has points switched off")
     func switchedOff() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -106,7 +106,7 @@ struct GamificationReadingTests {
         }
     }
 
-    @Test("without the consent every reading is 403")
+    @Test("without the consent every reading of points is 403")
     func consent() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [.aiMediation])

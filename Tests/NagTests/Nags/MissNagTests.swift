@@ -10,7 +10,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Nags past their final window")
+@Suite("Misses of nags")
 struct MissNagTests {
     /// As the scheduler does it: on a loop's own service, without anybody signed in.
     private static func miss(_ nag: NagID, in family: FamilyID, on server: TestServer) async throws -> NagResponse {
@@ -24,7 +24,7 @@ struct MissNagTests {
         }
     }
 
-    @Test("a miss is an event of the scheduler, takes the streak and gives no points; twice is the same as once")
+    @Test("a miss is the scheduler's event, ends the streak and gives no points; a second one changes nothing")
     func miss() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -60,7 +60,7 @@ struct MissNagTests {
         }
     }
 
-    @Test("without the person's wish for points a miss ends the streak all the same")
+    @Test("a miss ends the streak of a person without points too")
     func withoutPoints() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -74,7 +74,7 @@ struct MissNagTests {
         }
     }
 
-    @Test("a series goes on after a miss, once")
+    @Test("a miss continues a series, once")
     func series() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -93,7 +93,7 @@ struct MissNagTests {
         }
     }
 
-    @Test("what is done stays done, and what is not there is not found")
+    @Test("a completed nag does not become missed, and a nag that does not exist is 404")
     func notOpen() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -110,7 +110,7 @@ struct MissNagTests {
         }
     }
 
-    @Test("of a completion and a miss at the same moment one wins")
+    @Test("of completions and misses at once, one takes effect")
     func race() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -8,7 +8,7 @@ import TimeZones
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Limits of a day on nags")
+@Suite("Daily limits of changes of nags")
 struct NagChangeLimitTests {
     private static func events(_ server: TestServer, of nag: NagID) async throws -> Int {
         try await server.database.rows("SELECT count(*) AS n FROM nag_events WHERE nag_id = \(nag)") {
@@ -16,7 +16,7 @@ struct NagChangeLimitTests {
         }[0]
     }
 
-    @Test("who dismisses and brings back a nag for ever fills neither feed nor log")
+    @Test("dismissing and undismissing a nag all day is refused at the limit of changes")
     func dismissals() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -55,7 +55,7 @@ struct NagChangeLimitTests {
         }
     }
 
-    @Test("who completes the shortest series all day makes no more than a day's number of nags")
+    @Test("completing the shortest series all day is refused at the limit of series completions")
     func series() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -94,7 +94,7 @@ struct NagChangeLimitTests {
         }
     }
 
-    @Test("a change that changes nothing leaves no row, no event and no entry")
+    @Test("a change of a nag that changes nothing leaves no row, no event and no entry")
     func nothing() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -119,7 +119,7 @@ struct NagChangeLimitTests {
         }
     }
 
-    @Test("another time zone begins no new day for the limits of a day")
+    @Test("another time zone does not begin a new day for daily limits")
     func zone() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

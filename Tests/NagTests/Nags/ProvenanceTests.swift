@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("How words came about: taken, stored, told")
+@Suite("Sources of words")
 struct ProvenanceTests {
     /// What the recipient of a nag says by a request.
     enum Saying: String, CaseIterable, Sendable {
@@ -35,7 +35,7 @@ struct ProvenanceTests {
     }
 
     @Test(
-        "each saying is an input with its source, confidence and context; feed, audit log and export tell them",
+        "each input has its source, confidence and context, in feed, audit log and export as well",
         arguments: Saying.allCases)
     func told(_ saying: Saying) async throws {
         try await TestServer.run { server in
@@ -64,7 +64,7 @@ struct ProvenanceTests {
         }
     }
 
-    @Test("dismissing and bringing back leave an input each")
+    @Test("dismissing and undismissing a nag leave an input each, and repetitions none")
     func dismissals() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -87,7 +87,7 @@ struct ProvenanceTests {
     }
 
     @Test(
-        "what is no source, confidence or context is refused, and named",
+        "an invalid source, confidence or context is refused by its field",
         arguments: [
             ("source", #""telepathy""#), ("source", "null"), ("confidence", "1.5"), ("confidence", "-0.1"),
             ("source_context", #""kitchen""#),

@@ -26,7 +26,7 @@ struct ReadNagTests {
         }
     }
 
-    @Test("to another member it is refused, and that is in the audit log")
+    @Test("another member is refused a nag, with an audit entry")
     func notVisible() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -46,7 +46,7 @@ struct ReadNagTests {
         }
     }
 
-    @Test("not to a session that has ended, nor to an account that waits")
+    @Test("an ended session and a pending account read, list and create no nags")
     func refusedSessions() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -73,7 +73,7 @@ struct ReadNagTests {
         }
     }
 
-    @Test("guardians list all, others what they made or got; nobody another family's")
+    @Test("guardians list all nags of the family, others those they made or received, and nobody another family's")
     func visibility() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -101,7 +101,7 @@ struct ReadNagTests {
         }
     }
 
-    @Test("open ones first, then the newest; pages are exact; states and dismissed ones can be left out")
+    @Test("nags are listed open ones first, then the newest, in exact pages, with filters of status and dismissal")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

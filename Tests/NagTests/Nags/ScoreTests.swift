@@ -16,7 +16,7 @@ struct ScoreTests {
         return [summary.totalPoints, summary.currentStreak, summary.eventCount]
     }
 
-    @Test("on time ten and a longer streak, late four and the same streak")
+    @Test("a completion on time gives ten points and a longer streak, a late one four and the same streak")
     func points() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -42,7 +42,7 @@ struct ScoreTests {
         }
     }
 
-    @Test("times the family's multiplier", arguments: [(0.1, 1), (0.35, 4), (1.5, 15), (3.0, 30)])
+    @Test("points are multiplied by the family's multiplier", arguments: [(0.1, 1), (0.35, 4), (1.5, 15), (3.0, 30)])
     func multiplier(_ multiplier: Double, _ points: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -56,7 +56,9 @@ struct ScoreTests {
 
     enum Lack: CaseIterable { case preference, preferenceOff, oddPreference, consent, otherConsent }
 
-    @Test("without the consent nothing accrues; without the person's wish the streak alone", arguments: Lack.allCases)
+    @Test(
+        "without the consent nothing is counted, and without the person's preference the streak alone",
+        arguments: Lack.allCases)
     func lacking(_ lack: Lack) async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: lack == .otherConsent ? [] : [.gamificationParticipation])
@@ -96,7 +98,7 @@ struct ScoreTests {
         }
     }
 
-    @Test("a consent counts no more once the guardian who gave it is gone")
+    @Test("a consent no longer counts once the guardian who gave it has left")
     func guardianGone() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -112,7 +114,7 @@ struct ScoreTests {
 
     // MARK: Badges
 
-    @Test("badges come once, with the completion that reaches them")
+    @Test("a badge is given once, with the completion that reaches it")
     func badges() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -139,7 +141,9 @@ struct ScoreTests {
         }
     }
 
-    @Test("thirty in a row and a hundred altogether", arguments: [(29, 50, "streak_30"), (0, 99, "century_club")])
+    @Test(
+        "thirty completions in a row and a hundred in all give their badges",
+        arguments: [(29, 50, "streak_30"), (0, 99, "century_club")])
     func distant(_ streak: Int, _ completions: Int, _ badge: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -189,7 +193,7 @@ struct ScoreTests {
         Week(testDescription: "one withdrawn does not count", nags: 4, withdrawn: 1, isPerfect: true),
     ]
 
-    @Test("a finished week of three or more, all on time, is perfect", arguments: weeks)
+    @Test("a finished week with at least three nags, all on time, is perfect", arguments: weeks)
     func perfectWeek(_ week: Week) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -217,7 +221,7 @@ struct ScoreTests {
     }
 
     @Test(
-        "a week is the family's: what is due on Sunday evening in New York is due on Monday in Berlin",
+        "a perfect week is counted in the family's time zone",
         arguments: [("America/New_York", true), ("Europe/Berlin", false)])
     func weekOfTheFamily(_ zone: String, _ isPerfect: Bool) async throws {
         try await TestServer.run { server in

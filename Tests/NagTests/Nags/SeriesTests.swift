@@ -61,7 +61,7 @@ struct SeriesTests {
         try await TestServer.run { server in try await body(server, try await SeriesScene(server)) }
     }
 
-    @Test("thirty-five completions of a daily series in a row: one counts, the others come too early")
+    @Test("of 35 completions of a daily series in a row one counts, and the others are refused as too early")
     func inARow() async throws {
         try await Self.run { server, scene in
             let first = try await scene.series(every: .daily)
@@ -86,7 +86,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("two quick taps on what is shown as open complete today's, not tomorrow's as well")
+    @Test("two quick completions of what is listed as open complete today's instance alone")
     func twoTaps() async throws {
         try await Self.run { server, scene in
             let first = try await scene.series(every: .daily)
@@ -100,7 +100,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("the message names the moment in the family's time")
+    @Test("the refusal of an early completion names the opening in the family's time")
     func message() async throws {
         try await Self.run { server, scene in
             let zone = try #require(ZoneDatabase.system.zone("America/New_York"))
@@ -119,7 +119,7 @@ struct SeriesTests {
     }
 
     @Test(
-        "instances of shorter intervals open an interval before their time",
+        "an instance of a shorter interval opens an interval before its due time",
         arguments: [(Recurrence.every5Minutes, Timestamp.Span.minutes(5)), (.hourly, .hours(1))])
     func short(_ recurrence: Recurrence, _ interval: Timestamp.Span) async throws {
         try await Self.run { server, scene in
@@ -134,7 +134,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("a nag that comes once is open from the beginning")
+    @Test("a nag without recurrence is open from the beginning")
     func once() async throws {
         try await Self.run { server, scene in
             let nag = try await server.nag(from: scene.family.guardian, to: scene.family.child, due: .days(20))
@@ -144,7 +144,7 @@ struct SeriesTests {
     }
 
     @Test(
-        "the feed has the opening, and an outbox's early completion is a conflict that names it, also the second time")
+        "the feed has the opening, and an early completion in an outbox is a conflict that names it, also repeated")
     func outbox() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
@@ -166,7 +166,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("a connection's series alike")
+    @Test("an instance of a connection's series opens at the previous due time too")
     func connection() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)
@@ -179,7 +179,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("every second completion of a series means every second day")
+    @Test("a rule for every second completion rewards every second day of a daily series")
     func incentives() async throws {
         try await Self.run { server, scene in
             try await server.rule(.nagCompleted, 2, .bonusPoints, 50, in: scene.family)
@@ -197,7 +197,7 @@ struct SeriesTests {
 
     // MARK: What counts by the due day
 
-    @Test("points of an instance that is done on Sunday and due on Monday are the next week's")
+    @Test("an instance done on Sunday and due on Monday gives points of the next week")
     func leaderboard() async throws {
         try await Self.run { server, scene in
             let zone = try #require(ZoneDatabase.system.zone("America/New_York"))
@@ -219,7 +219,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("a miss does not take from the streak what is done for the days after it")
+    @Test("a late miss does not reset the streak of instances that were due after it")
     func streak() async throws {
         try await Self.run { server, scene in
             func streak() async throws -> Int {
@@ -247,7 +247,7 @@ struct SeriesTests {
 
     // MARK: Moving
 
-    @Test("a moved instance moves alone; with the scope of the series those after it move too")
+    @Test("a moved instance moves alone, and with the scope of the series those after it move too")
     func moved() async throws {
         try await Self.run { server, scene in
             let first = try await scene.series(every: .daily)
@@ -267,7 +267,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("an instance that is done on another day does not come a second time")
+    @Test("an instance that is moved forward and completed does not return at its original time")
     func earlier() async throws {
         try await Self.run { server, scene in
             let first = try await scene.series(every: .weekly)
@@ -281,7 +281,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("a snooze moves neither the series nor its short steps")
+    @Test("a snooze does not move the series or its short steps")
     func snooze() async throws {
         try await Self.run { server, scene in
             let first = try await scene.series(every: .hourly, due: .minutes(50))
@@ -295,7 +295,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("moving an overdue instance moves the opening of the next one, in the feed too")
+    @Test("moving an overdue instance moves the opening of the next one, also in the feed")
     func neighbour() async throws {
         try await Self.run { server, scene in
             let first = try await scene.series(every: .weekly)
@@ -314,7 +314,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("the audit log explains moved instances, moved series and what they do to the next one")
+    @Test("the audit log explains moved instances, moved series and their effects on the next instance")
     func explained() async throws {
         try await TestServer.run { server in
             let family = try await LivedFamily(server)
@@ -348,7 +348,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("nobody gathers a series in one day by moving each instance to the present")
+    @Test("an instance cannot be moved to before its opening, alone or with the series")
     func gathering() async throws {
         try await Self.run { server, scene in
             let person = scene.family.participant
@@ -366,7 +366,7 @@ struct SeriesTests {
         }
     }
 
-    @Test("the scope of the series is for the creator and guardians, and for nags that repeat")
+    @Test("creator and guardians alone move a series, and only of nags that repeat")
     func scope() async throws {
         try await Self.run { server, scene in
             let first = try await scene.series(every: .daily)

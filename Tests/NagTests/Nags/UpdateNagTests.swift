@@ -72,7 +72,7 @@ struct UpdateNagTests {
             expected: .refusal(.notFound)),
     ]
 
-    @Test("who may change what", arguments: scenarios)
+    @Test("each change of a nag is allowed or refused by who makes it", arguments: scenarios)
     func scenario(_ scenario: Scenario) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -98,7 +98,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("another member, who neither made nor got it, changes nothing")
+    @Test("a member who neither made nor received a nag cannot change it")
     func otherMember() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -112,7 +112,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("the description is its creator's and the guardians' to change; null takes it away")
+    @Test("creator and guardians alone change the description, and null removes it")
     func description() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -155,7 +155,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("a promise stands until it is taken back; absent leaves it")
+    @Test("a commit time stays until null removes it, and absent leaves it")
     func promise() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -172,7 +172,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("a guardian who nags themself may do both at once")
+    @Test("a guardian who nags themself may edit and commit at once")
     func both() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -188,7 +188,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("an edit of the due time begins a new cycle, a snooze does not")
+    @Test("an edit of the due time begins a new cycle, and a snooze does not")
     func cycles() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -209,7 +209,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("an overdue nag is snoozed from now on; the family's bound holds")
+    @Test("an overdue nag is snoozed from now on, within the family's limit")
     func overdue() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -224,7 +224,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("a child snoozes as often a local day as its settings say; adults as they like")
+    @Test("a child snoozes as often a local day as its settings say, and an adult without a limit")
     func allowance() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -269,7 +269,7 @@ struct UpdateNagTests {
         _ = try await update(nag, due, as: person, on: server)
     }
 
-    @Test("what is closed stays as it is")
+    @Test("a closed nag cannot be changed")
     func closed() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -291,7 +291,7 @@ struct UpdateNagTests {
 
     // MARK: Withdrawing and dismissing
 
-    @Test("its creator takes a nag back, once or twice; nobody else does, and not when it is closed")
+    @Test("the creator alone withdraws an open nag, and a second withdrawal changes nothing")
     func withdraw() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -317,7 +317,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("the recipient puts a nag out of sight and back, whatever its status")
+    @Test("the recipient alone dismisses and undismisses a nag, whatever its status")
     func dismiss() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -343,7 +343,7 @@ struct UpdateNagTests {
         }
     }
 
-    @Test("with If-Match, an act happens only if the nag is as its etag says, which changes with edits and status")
+    @Test("with If-Match a nag is changed only if its etag still holds, which edits and status change")
     func ifMatch() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -5,10 +5,10 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Reading and recomputing an escalation")
+@Suite("Read and recompute operations of an escalation")
 struct EscalationOperationTests {
     @Test(
-        "creator, recipient and guardians read and recompute; for all others there is no such nag",
+        "creator, recipient and guardians read and recompute an escalation; others get 403 or 404",
         arguments: [
             (Who.guardian, Expected.success), (.secondGuardian, .success), (.child, .success),
             (.participant, .refusal(.authorizationDenied)), (.removed, .refusal(.notFound)),
@@ -30,7 +30,7 @@ struct EscalationOperationTests {
         }
     }
 
-    @Test("a recompute takes what is due and nothing else, once, whoever asks however often; a read takes nothing")
+    @Test("a recompute takes exactly the due steps, once, at any number of requests, and a read takes none")
     func recompute() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -58,7 +58,7 @@ struct EscalationOperationTests {
         }
     }
 
-    @Test("recompute counts with status changes and excuses, reading with the reads below one nag")
+    @Test("a recompute counts with status changes and excuses, and a read with the reads below one nag")
     func tiers() {
         #expect(API.recomputeEscalation.operation.tier == .frequentWrite)
         #expect(API.getEscalation.operation.tier == .nagDetail)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Windows of escalation as an operator writes them")
 struct EscalationPlanTextTests {
-    @Test("what is left out is standard; the text of a plan reads as the plan")
+    @Test("a plan's text may omit windows, which are then standard, and reads back as the plan")
     func reads() throws {
         #expect(try EscalationPlan(text: "") == .standard)
         let plan = try EscalationPlan(
@@ -26,7 +26,7 @@ struct EscalationPlanTextTests {
     }
 
     @Test(
-        "what is wrong is named",
+        "the error of a malformed plan text names the fault",
         arguments: [
             ("phase_5=1m", "phase_5"), ("missed", "missed"), ("missed=soon", "soon"), ("missed=5", "5"),
             ("missed=1m", "follow"), ("missed=1d,missed=2d", "twice"), ("missed=400d", "year"),

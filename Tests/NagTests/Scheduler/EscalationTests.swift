@@ -7,13 +7,14 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Nags escalate as time goes by")
+@Suite("Escalation of nags over time")
 struct EscalationTests {
     private static let steps: [(minutes: Int64, name: String)] = [
         (-60, "1"), (0, "2"), (60, "3"), (180, "4"), (1_440, "missed"),
     ]
 
-    @Test("each step at its moment and not before: an event, an entry, at most one delivery; the miss takes the streak")
+    @Test(
+        "each step is taken at its moment with an event, an entry and at most one delivery, and a miss ends the streak")
     func phases() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -60,7 +61,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("a child's quiet hours hold steps back until they end, over a night in which the clocks change")
+    @Test("a child's quiet hours defer steps to their end, over a night in which the clocks change")
     func quietHours() async throws {
         try await TestServer.run { server in
             // Saturday evening in New York; on Sunday at two the clocks go back.
@@ -85,7 +86,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("preferences and the family's zone that change meanwhile count at once")
+    @Test("changed preferences and a changed family zone take effect at once")
     func changes() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -119,7 +120,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("a child's quiet hours that are taken away hold nothing back any more")
+    @Test("after a child's quiet hours are removed they defer nothing")
     func quietHoursTakenAway() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -136,7 +137,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("the commit time counts for those who want it, and when they do not want it any more the due time does")
+    @Test("steps follow the commit time while the person prefers it, and the due time otherwise")
     func commitTime() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -158,7 +159,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("a commit time that is taken back counts no more")
+    @Test("a commit time that is removed no longer counts")
     func clearedCommitTime() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -178,7 +179,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("a snooze moves the steps that are to come; an edit of the due time begins anew")
+    @Test("a snooze moves the steps ahead, and an edit of the due time begins anew")
     func snoozeAndEdit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -215,7 +216,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("reminders come every quarter of an hour once it is overdue, counted anew from each phase, not while snoozed")
+    @Test("reminders of an overdue nag come every 15 minutes, counted from each phase, and not while snoozed")
     func reminders() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -243,7 +244,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("the last phase tells the creator who wants to hear of it; SMS goes to who wants and allows it")
+    @Test("the last phase notifies a creator who prefers that, and SMS needs preference and consent")
     func addressees() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -270,7 +271,8 @@ struct EscalationTests {
         }
     }
 
-    @Test("what has ended escalates no more", arguments: ["completed", "withdrawn", "cancelled"])
+    @Test(
+        "a completed, withdrawn or cancelled nag escalates no more", arguments: ["completed", "withdrawn", "cancelled"])
     func ended(how: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -299,7 +301,7 @@ struct EscalationTests {
         }
     }
 
-    @Test("a series goes on when its nag is overdue, once, and no further while two of it are open")
+    @Test("an overdue instance creates the next one, once, and no further one while two are open")
     func series() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

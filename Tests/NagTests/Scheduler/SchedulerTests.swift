@@ -14,7 +14,7 @@ import Testing
 struct SchedulerTests {
     private static let phases = EscalationPhase.allCases.dropFirst().map(\.rawValue)
 
-    @Test("after a stop everything is caught up in the order of time, with one notification a nag at most")
+    @Test("after a stop all steps are taken in order of time, with at most one notification for a nag")
     func catchUp() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -39,7 +39,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("several schedulers at once, with the lock and without, take each step once")
+    @Test("several schedulers at once, with the lock and without it, take each step once")
     func together() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -70,7 +70,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("a scheduler that is killed at any point leaves whole steps, and another takes the others, once")
+    @Test("a scheduler that is killed at any point leaves whole steps, and another takes the rest once")
     func killed() async throws {
         struct Killed: Error {}
         try await TestServer.run { server in
@@ -98,7 +98,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("sessions that the database ends in the middle cost nothing but time")
+    @Test("database sessions that end in the middle of a round lose no step")
     func lostSessions() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -134,7 +134,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("while one has the lock another does nothing, and when its session is gone the other goes on")
+    @Test("while one scheduler has the lock another takes no step, and takes over when its session is gone")
     func lock() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -155,7 +155,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("a family with much due leaves the others their turn")
+    @Test("a family with many due steps does not keep others from theirs")
     func fairness() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()
@@ -180,7 +180,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("what is not due costs nothing: the plans go by the index, however many nags are open")
+    @Test("finding due steps uses the index, however many nags are open")
     func idle() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
@@ -216,7 +216,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("with other windows all open nags are scheduled again, once")
+    @Test("with another plan all open nags are scheduled again, once")
     func plan() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -236,7 +236,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("a nag is put off only while nothing in the family has changed since")
+    @Test("a nag's next step is moved only if nothing in the family has changed since")
     func reschedule() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -258,7 +258,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("a server steps by itself, and tells how it stands in health and metrics")
+    @Test("a server takes steps by itself, and reports the scheduler's status in health and metrics")
     func running() async throws {
         try await TestServer.run(configure: { $0.runsScheduler = true }) { server in
             // Health compares this clock with the database's.
@@ -294,7 +294,7 @@ struct SchedulerTests {
         #expect(status.verdict(at: now + .seconds(62)) == .late)
     }
 
-    @Test("after a played day the audit log explains every row")
+    @Test("after thirty hours of scheduler rounds the audit log explains every row")
     func explained() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)

@@ -31,7 +31,7 @@ struct APNsTests {
         }
     }
 
-    @Test("each device of a live session gets it, as the app reads it; the token is reused")
+    @Test("each device of a live session gets the message in the app's format, with one reused token")
     func payload() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
             try await TestServer.run(isOfActs: false) { server in
@@ -66,7 +66,7 @@ struct APNsTests {
         }
     }
 
-    @Test("a reminder says that it is one, has its own id, and replaces the message on the device")
+    @Test("a reminder says that it is one, has an id of its own, and replaces the message on the device")
     func reminder() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
             try await TestServer.run(isOfActs: false) { server in
@@ -114,7 +114,7 @@ struct APNsTests {
         }
     }
 
-    @Test("a device that APNs does not know is removed; one that failed gets it later, the others not again")
+    @Test("a device unknown to APNs is removed; one that failed gets the message later, the others not again")
     func devices() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
             try await TestServer.run(isOfActs: false) { server in
@@ -141,7 +141,7 @@ struct APNsTests {
         }
     }
 
-    @Test("who has no device needs nothing")
+    @Test("a delivery to a person without a device is dropped")
     func noDevice() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
             try await TestServer.run { server in
@@ -155,7 +155,7 @@ struct APNsTests {
         }
     }
 
-    @Test("keys that are none, and ids that Apple does not give out")
+    @Test("a malformed APNs key, key id or endpoint is refused")
     func configuration() async throws {
         try await TestHTTPServer.with { provider in
             let key = try String(contentsOfFile: provider.apnsKey, encoding: .utf8)

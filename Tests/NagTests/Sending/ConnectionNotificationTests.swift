@@ -15,7 +15,7 @@ struct ConnectionNotificationTests {
         try await server.deliveryRows().map { $0.failure ?? $0.status }
     }
 
-    @Test("the invitee is told of an invitation, the inviter of its acceptance, each once")
+    @Test("the invitee is notified of an invitation, and the inviter of its acceptance, each once")
     func told() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -44,7 +44,7 @@ struct ConnectionNotificationTests {
         }
     }
 
-    @Test("nobody without an account or a device is told")
+    @Test("nobody without an account or a device is notified of an invitation")
     func nobody() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -55,7 +55,7 @@ struct ConnectionNotificationTests {
         }
     }
 
-    @Test("an invitation that is not open any more, and a block")
+    @Test("no notification is sent of an invitation that is no longer open, or over a block")
     func closed() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -84,7 +84,7 @@ struct ConnectionNotificationTests {
         }
     }
 
-    @Test("a delivery has a nag or a connection's event, not both and not neither")
+    @Test("the database refuses a delivery without exactly one cause: a nag's event or a connection's")
     func constraint() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()

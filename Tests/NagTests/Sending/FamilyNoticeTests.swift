@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Notifications of new family codes")
 struct FamilyNoticeTests {
-    @Test("when a member is removed, the guardians who stay are told of the new child code, without the code")
+    @Test("when a member is removed, the guardians who stay are notified of a new child code, without the code")
     func removal() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -45,7 +45,7 @@ struct FamilyNoticeTests {
         }
     }
 
-    @Test("when a guardian leaves, the others are told; when a participant leaves, whose codes stay, nobody is")
+    @Test("when a guardian leaves, the others are notified; when a participant leaves, whose codes stay, nobody is")
     func leaving() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -59,7 +59,7 @@ struct FamilyNoticeTests {
         }
     }
 
-    @Test("of a child code that one guardian renews the others are told, of an invite code nobody")
+    @Test("the other guardians are notified of a renewed child code, and nobody of a renewed invite code")
     func renewal() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

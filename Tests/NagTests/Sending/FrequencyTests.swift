@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("How often people are notified")
+@Suite("Frequency of notifications")
 struct FrequencyTests {
     /// What a test looks at: a family, whose participant and child have a device, and what they receive.
     private struct Scene {
@@ -55,7 +55,7 @@ struct FrequencyTests {
 
     // MARK: One moment, one message
 
-    @Test("a new nag whose first step is due has one message, whoever works first")
+    @Test("a new nag whose first step is due is notified once, whoever works first")
     func oneMessageForANewNag() async throws {
         try await Self.run { scene in
             _ = try await scene.server.nag(from: scene.family.guardian, to: scene.family.child, due: .minutes(30))
@@ -75,7 +75,7 @@ struct FrequencyTests {
         }
     }
 
-    @Test("at the end of quiet hours, too")
+    @Test("a new nag whose first step is due at the end of quiet hours is notified once")
     func oneMessageAfterQuietHours() async throws {
         try await Self.run { scene in
             // From 11 o'clock on it is quiet until 13, when the nag of 13:30 is due soon.
@@ -91,7 +91,7 @@ struct FrequencyTests {
         }
     }
 
-    @Test("without a scheduler a notification waits for a minute and no longer")
+    @Test("without a scheduler the notification of a new nag waits for a minute and no longer")
     func noScheduler() async throws {
         try await Self.run { scene in
             let nag = try await scene.server.nag(
@@ -109,7 +109,7 @@ struct FrequencyTests {
 
     // MARK: Frequency
 
-    @Test("once_per_phase: each phase once, without reminders, from the change of the preference on")
+    @Test("under once_per_phase each phase is notified once, without reminders, once the preference has changed")
     func oncePerPhase() async throws {
         try await Self.run { scene in
             let nag = try await scene.server.nag(from: scene.family.guardian, to: scene.family.participant)
@@ -131,7 +131,7 @@ struct FrequencyTests {
         }
     }
 
-    @Test("daily_digest: steps wait for it, but those about medicine and the last phase do not")
+    @Test("under daily_digest steps wait for the digest, except those of medicine and the last phase")
     func dailyDigest() async throws {
         try await Self.run { scene in
             let (server, family) = (scene.server, scene.family)
@@ -155,7 +155,7 @@ struct FrequencyTests {
     }
 
     @Test(
-        "the digest comes once a day, at its time in the person's zone, however many schedulers and workers there are")
+        "the digest comes once a day at its time in the person's zone, with any number of schedulers and workers")
     func onceADay() async throws {
         try await Self.run { scene in
             let (server, family) = (scene.server, scene.family)
@@ -236,7 +236,7 @@ struct FrequencyTests {
         }
     }
 
-    @Test("nothing due is no digest, and a digest waits for the end of quiet hours and says what holds then")
+    @Test("without due nags there is no digest, and after quiet hours a digest has what holds then")
     func quietDigest() async throws {
         try await Self.run { scene in
             let (server, family) = (scene.server, scene.family)
@@ -257,7 +257,7 @@ struct FrequencyTests {
         }
     }
 
-    @Test("both channels have both messages, those of steps and those of digests, once the person agrees to texts")
+    @Test("with both channels, steps and digests are notified on both once the person consents to texts")
     func both() async throws {
         try await Self.run { scene in
             let (server, family) = (scene.server, scene.family)

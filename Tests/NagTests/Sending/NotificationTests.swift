@@ -10,7 +10,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Notifications of what people do to a nag")
+@Suite("Notifications of changes of a nag")
 struct NotificationTests {
     private static func withdraw(_ nag: NagResponse, as person: TestPerson, on server: TestServer) async throws {
         try await server.call(API.withdrawNag, NagPath(nagID: nag.id), as: person)
@@ -20,7 +20,7 @@ struct NotificationTests {
         try await server.deliveryRows().map { $0.failure ?? $0.status }
     }
 
-    @Test("the recipient is told of a new nag, its creator when it is done, each once")
+    @Test("the recipient is notified of a new nag and its creator of its completion, each once")
     func createdAndCompleted() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -54,7 +54,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("nobody is told of what they did themselves, of a refused act, or without a device")
+    @Test("nobody is notified of their own act, of a refused one, or without a device")
     func nobody() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -73,7 +73,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("a text message only to who wants that and has agreed to it")
+    @Test("a text message goes only to somebody who prefers it and has consented")
     func channel() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -91,7 +91,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("a withdrawal is told to who was told of the nag, and to nobody else")
+    @Test("a withdrawal is notified to those who were notified of the nag, and to nobody else")
     func withdrawn() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -126,7 +126,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("a withdrawal waits for a message that may be under way")
+    @Test("a withdrawal waits for a message of the nag that may be under way")
     func underWay() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -149,7 +149,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("a creator in quiet hours, or whom the recipient has blocked meanwhile")
+    @Test("a completion's notification waits for the creator's quiet hours, and is dropped after a block")
     func atSending() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -172,7 +172,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("over a connection, until it ends")
+    @Test("notifications over a connection are sent until it ends")
     func connection() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)

@@ -66,7 +66,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("every quarter of an hour until it is done, each with an id of its own, marked as repeated")
+    @Test("reminders come every quarter of an hour until the nag is done, each marked as repeated with its own id")
     func cadence() async throws {
         try await Self.run { scene in
             try await scene.expect("1+0", at: 14, 59)
@@ -91,7 +91,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("a missed nag, a withdrawn one, and one that was moved remind nobody")
+    @Test("a missed, a withdrawn and a moved nag send no reminders")
     func ended() async throws {
         try await Self.run { scene in
             scene.server.clock.advance(by: .minutes(1))
@@ -115,7 +115,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("each phase counts anew; when its step is due and not taken, the reminder gives way to it")
+    @Test("reminders are counted anew from each phase, and give way to a due step that is not taken yet")
     func phases() async throws {
         try await Self.run { scene in
             for count in 1...3 { try await scene.expect("1+\(count)", at: Int64(count) * 15) }
@@ -131,7 +131,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("the creator is told of the last phase once; the recipient is reminded on, counted from that phase")
+    @Test("the creator is notified of the last phase once, and the recipient reminded on, counted from that phase")
     func creator() async throws {
         try await Self.run(before: { server, family in
             try await server.prefer(["notify_sent_overdue": true], as: family.guardian)
@@ -152,7 +152,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("after a stop there is one, whoever works first")
+    @Test("after a stop there is one reminder, whoever works first")
     func afterAStop() async throws {
         try await Self.run { scene in
             try await scene.expect("1+1", at: 59)
@@ -165,7 +165,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("not in quiet hours, while snoozed or muted; once at their end")
+    @Test("no reminder is sent in quiet hours, while snoozed or muted, and one at their end")
     func heldBack() async throws {
         // Due at 13:00 in New York.
         try await Self.run(
@@ -198,7 +198,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("not to a live socket, a former member, or somebody who blocks the creator")
+    @Test("no reminder goes to a live socket, a former member, or somebody who blocks the creator")
     func people() async throws {
         try await Self.run { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
@@ -220,7 +220,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("a relationship that a guardian has suspended ends them, also before the first message")
+    @Test("a suspended relationship ends reminders, also before the first message")
     func suspended() async throws {
         try await Self.run { scene in
             let (server, family) = (scene.server, scene.family)
@@ -281,7 +281,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("a worker whose lease ended records nothing over a later reminder's success")
+    @Test("a worker whose lease ended records no result over a later reminder's success")
     func fencing() async throws {
         try await Self.run("fail422-slow500") { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
@@ -298,7 +298,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("a provider that fails gets the next reminder; one that refuses it for good gets no more")
+    @Test("a provider that failed gets the next reminder, and one that refused for good gets no more")
     func failures() async throws {
         try await Self.run("fail503", attempts: 2) { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
@@ -322,7 +322,7 @@ struct ReminderTests {
         }
     }
 
-    @Test("somebody who changes the channel between two phases is reminded on the new one alone")
+    @Test("somebody who changes the channel between two phases gets reminders on the new one alone")
     func channels() async throws {
         try await Self.run { scene in
             try await scene.server.prefer(["delivery_channel": "sms"], as: scene.family.participant)

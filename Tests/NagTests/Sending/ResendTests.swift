@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Administrators and deliveries")
+@Suite("Administrators' review of deliveries")
 struct ResendTests {
     private static func list(
         _ status: DeliveryStatus?, _ page: PageRequest = PageRequest(), as person: TestPerson, on server: TestServer
@@ -21,7 +21,7 @@ struct ResendTests {
         try await server.call(API.resendDelivery, DeliveryPath(deliveryID: id), as: person)
     }
 
-    @Test("a dead letter is listed, sent again once, and arrives")
+    @Test("an administrator sees a dead letter and sends it again once, and it arrives")
     func resend() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -58,7 +58,7 @@ struct ResendTests {
         }
     }
 
-    @Test("dropped ones and dead letters are separate lists")
+    @Test("dropped deliveries and dead letters are separate lists")
     func dropped() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -79,7 +79,7 @@ struct ResendTests {
         }
     }
 
-    @Test("nobody else sees or sends them; a member's attempt is recorded")
+    @Test("nobody but administrators lists or resends deliveries, and a member's attempt is an audit entry")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

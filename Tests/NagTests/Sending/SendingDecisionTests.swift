@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What is checked again at sending")
+@Suite("Checks before a delivery is sent")
 struct SendingDecisionTests {
     /// What became of one delivery: `sent`, `dropped` and why, or `waits`.
     private static func result(_ row: DeliveryRow) -> String {
@@ -37,7 +37,7 @@ struct SendingDecisionTests {
         return result.withLock { $0 }
     }
 
-    @Test("an open nag's is sent; that of a closed, snoozed or moved one is not needed")
+    @Test("a delivery of an open nag is sent, and of a closed, snoozed or moved one dropped")
     func nags() async throws {
         #expect(try await Self.result { _, _, _ in } == "sent")
         let completed = try await Self.result { server, family, nag in
@@ -54,7 +54,7 @@ struct SendingDecisionTests {
         #expect(moved == "dropped snoozed")
     }
 
-    @Test("a member who left, a deleted account, a block, and a text message without consent")
+    @Test("a delivery to a former member, a deleted account, over a block or by text without consent is dropped")
     func people() async throws {
         let left = try await Self.result { server, family, _ in
             try await server.sql(
@@ -84,7 +84,7 @@ struct SendingDecisionTests {
         #expect(consented == "sent")
     }
 
-    @Test("quiet hours put it off to their end, without counting an attempt")
+    @Test("quiet hours defer a delivery to their end, without counting an attempt")
     func quietHours() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()
@@ -106,7 +106,7 @@ struct SendingDecisionTests {
         }
     }
 
-    @Test("a mute puts it off to its end; what would be too old then goes to nobody")
+    @Test("a mute defers a delivery to its end, and one that would then be too old is dropped")
     func mute() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()
@@ -139,7 +139,7 @@ struct SendingDecisionTests {
         }
     }
 
-    @Test("after a stop, one notification a nag: the newest; what is too old goes to nobody")
+    @Test("after a stop the newest delivery of a nag is sent, and older or stale ones are dropped")
     func afterAStop() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()
@@ -159,7 +159,7 @@ struct SendingDecisionTests {
         }
     }
 
-    @Test("who has a live socket gets no push, but text messages")
+    @Test("a person with a live socket gets no push message, but text messages")
     func liveSocket() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()

@@ -38,7 +38,7 @@ struct SendingTests {
         }
     }
 
-    @Test("what a message says, and that the log provider leaves the words out")
+    @Test("a message has its exact fields, and the log provider omits its words")
     func message() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run(isOfActs: false) { server in
@@ -68,7 +68,7 @@ struct SendingTests {
         }
     }
 
-    @Test("a worker that dies before the message loses nothing; one that dies after it repeats it with the same id")
+    @Test("a worker that dies before a message loses nothing, and one that dies after it repeats it with the same id")
     func killed() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -120,7 +120,7 @@ struct SendingTests {
         }
     }
 
-    @Test("retries wait longer each time, within the bounds, and then the delivery is dead")
+    @Test("retries wait longer each time, within the limits, and then the delivery is dead")
     func retries() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -154,7 +154,7 @@ struct SendingTests {
         }
     }
 
-    @Test("the back-off doubles up to its limit; the provider may ask for more, within the limit")
+    @Test("the back-off doubles up to its limit, and the provider may ask for more within it")
     func backOff() {
         struct Fixed: Randomness {
             let byte: UInt8
@@ -174,7 +174,7 @@ struct SendingTests {
         #expect(delays(0, asked: .days(9)).first == 3_600)
     }
 
-    @Test("a provider that does not answer holds up no other")
+    @Test("a provider that does not answer delays no other")
     func fairness() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in

@@ -57,7 +57,7 @@ struct WebPushTests {
         }
     }
 
-    @Test("the example of RFC 8291 comes out byte for byte")
+    @Test("the encryption gives the bytes of RFC 8291's example")
     func example() throws {
         func decoded(_ text: String) throws -> [UInt8] { try #require(bytes(base64URL: text[...])) }
         let (point, auth) = (
@@ -110,7 +110,7 @@ struct WebPushTests {
         }
     }
 
-    @Test("every message has another key and salt, and the longest text fits")
+    @Test("every encryption has another key and salt, and the longest text fits")
     func sizes() throws {
         let random = SystemRandomness()
         let pair = try #require(P256.agreement(of: [UInt8](repeating: 7, count: 32), with: Self.base))
@@ -238,7 +238,7 @@ struct WebPushTests {
         }
     }
 
-    @Test("new keys at an endpoint are those that messages are encrypted for; the same ones again change nothing")
+    @Test("changed keys of an endpoint encrypt the next messages, and the same keys again change nothing")
     func renewed() async throws {
         try await Self.run(isOfActs: true) { provider, server, options in
             let family = try await server.family()
@@ -327,7 +327,7 @@ struct WebPushTests {
         }
     }
 
-    @Test("keys that are none, and contacts that no push service takes")
+    @Test("a malformed key or contact is refused")
     func configuration() async throws {
         try await TestHTTPServer.with { provider in
             let key = try String(contentsOfFile: provider.apnsKey, encoding: .utf8)

@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What the OpenAPI document says of webhooks and WebSockets")
+@Suite("Webhooks and WebSockets in the OpenAPI document")
 struct WebhookDocumentTests {
     @Test("a notification of an event and of a phase fits the schema of its webhook")
     func notifications() async throws {
@@ -49,7 +49,7 @@ struct WebhookDocumentTests {
         #expect(TestServer.document.check(try JSONValue(parsing: body), schema: schema) == [])
     }
 
-    @Test("the schemas refuse what the server does not send")
+    @Test("the schema of a notification refuses another body")
     func checkerCanFail() throws {
         let schema = try #require(TestServer.document.webhookSchema("notification"))
         #expect(!TestServer.document.check(["channel": "push", "token": "t"], schema: schema).isEmpty)
