@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Abuse reports")
 struct AbuseReportTests {
-    @Test("a report is acknowledged at once, with an entry outside the family that has none of its words")
+    @Test("an abuse report is acknowledged at once, with an entry outside the family that has none of its words")
     func create() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -30,7 +30,7 @@ struct AbuseReportTests {
         }
     }
 
-    @Test("the reporter and the guardians read it, but no guardian whom it is about, and nobody else")
+    @Test("the reporter and the guardians read an abuse report, but no guardian whom it is about, and nobody else")
     func readers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -64,7 +64,7 @@ struct AbuseReportTests {
         }
     }
 
-    @Test("nobody reports themself, or somebody they know from nowhere; a former member may report and be reported")
+    @Test("nobody can report themself or a stranger, and a former member can report and be reported")
     func targets() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -102,7 +102,7 @@ struct AbuseReportTests {
         }
     }
 
-    @Test("reasons have 1 to 2,000 characters")
+    @Test("the reason of an abuse report has 1 to 2,000 characters")
     func input() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -117,7 +117,8 @@ struct AbuseReportTests {
         }
     }
 
-    @Test("ten an hour, also at once and on two servers; the eleventh waits until the first is an hour old")
+    @Test(
+        "a person reports ten times an hour, also at once on two servers, and the eleventh waits for the first's hour")
     func limit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -142,7 +143,7 @@ struct AbuseReportTests {
         }
     }
 
-    @Test("with an Idempotency-Key a retry makes no second report")
+    @Test("an abuse report that is repeated with its Idempotency-Key is the same report")
     func idempotency() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -178,7 +179,7 @@ struct AbuseReportReviewTests {
             AbuseReportReviewUpdate(status: status, severity: severity, note: note), as: person)
     }
 
-    @Test("administrators see all reports, the oldest first, with age and review target; each look is an entry")
+    @Test("administrators see all abuse reports, the oldest first, with age and review target; each look is an entry")
     func queue() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -266,7 +267,7 @@ struct AbuseReportReviewTests {
         }
     }
 
-    @Test("of two ends at the same moment one is it")
+    @Test("of several ends of a review at once one counts")
     func race() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -285,7 +286,7 @@ struct AbuseReportReviewTests {
         }
     }
 
-    @Test("nobody but administrators sees the queue or changes a review; attempts are in the family's log")
+    @Test("nobody but administrators sees or reviews abuse reports, and attempts are in the family's log")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

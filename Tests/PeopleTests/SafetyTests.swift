@@ -16,7 +16,7 @@ struct SafetyTests {
         try await server.call(API.createBlock, BlockCreate(targetID: target.id), as: person)
     }
 
-    @Test("a pair has one block: made, made again, lifted, put back")
+    @Test("a pair has one block, which can be repeated, lifted and restored")
     func life() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -53,7 +53,7 @@ struct SafetyTests {
         }
     }
 
-    @Test("nobody blocks themself, nobody blocks nobody")
+    @Test("nobody can block themself, a deleted account or a stranger")
     func targets() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -82,7 +82,7 @@ struct SafetyTests {
         }
     }
 
-    @Test("somebody without a family blocks as well; ten at the same time make one block")
+    @Test("somebody without a family can block, and ten requests at once make one block")
     func outside() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -95,7 +95,7 @@ struct SafetyTests {
         }
     }
 
-    @Test("one's own blocks, newest first, in pages")
+    @Test("one's own blocks are listed newest first, in pages")
     func list() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -130,7 +130,7 @@ struct SafetyTests {
         ) { try $0["id"] }[0]
     }
 
-    @Test("a guardian suspends any relationship of the family by its id; twice is once")
+    @Test("a guardian suspends any relationship of the family by its id, and a second suspension changes nothing")
     func byID() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -151,7 +151,7 @@ struct SafetyTests {
         }
     }
 
-    @Test("a user's id means the guardian's own relationship with them")
+    @Test("a suspension by a user's id is of the guardian's own relationship with them")
     func byUser() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -173,7 +173,7 @@ struct SafetyTests {
         }
     }
 
-    @Test("nobody else does, and nobody in another family")
+    @Test("nobody but a guardian of the family suspends a relationship")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -200,7 +200,7 @@ struct SafetyTests {
     }
 
     @Test(
-        "leaving and joining again lifts no suspension; a guardian who takes the child back does",
+        "leaving and joining again keeps a suspension, and a guardian who adds the child again ends it",
         arguments: [false, true])
     func rejoining(onGuardiansWord: Bool) async throws {
         try await TestServer.run { server in
@@ -246,7 +246,7 @@ struct SafetyTests {
         }
     }
 
-    @Test("nor does the other one's leaving, nor both of them")
+    @Test("a suspension stays when both parties leave and join again")
     func bothRejoining() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -263,7 +263,7 @@ struct SafetyTests {
         }
     }
 
-    @Test("a block and a nag at the same time: a nag is never made after the block")
+    @Test("when a block and nags race, no nag is created after the block")
     func race() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -22,7 +22,7 @@ struct FillAccountTests {
                 displayName: name, dateOfBirth: birth), as: person)
     }
 
-    @Test("what is empty is filled once; what is there stays")
+    @Test("empty fields of an account are filled once, and filled ones stay")
     func fills() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()
@@ -43,7 +43,7 @@ struct FillAccountTests {
         }
     }
 
-    @Test("a child's account gets no address and no age by itself, and nobody becomes a child under 13")
+    @Test("a child's account cannot add an address or age itself, and nobody can become under 13")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -68,7 +68,7 @@ struct AccountExportTests {
         try await server.call(API.exportAccount, as: person)
     }
 
-    @Test("all of the person's own things and nothing of others, with one entry in the audit log")
+    @Test("an export has all of the person's own data and nothing of others, with one entry in the audit log")
     func own() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -111,7 +111,7 @@ struct AccountExportTests {
         }
     }
 
-    @Test("hundreds of nags come page by page, each once; a former member has theirs too")
+    @Test("an export has hundreds of nags, each once, also of a former member")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -145,7 +145,7 @@ struct AccountExportTests {
         }
     }
 
-    @Test("no more exports at once than the limit; the counts end with the exports")
+    @Test("exports at once succeed or are refused with 429, and their count returns to zero")
     func limits() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -49,7 +49,7 @@ struct AccountPurgeTests {
         }
     }
 
-    @Test("what is personal goes after 28 days, once, with an entry; what others' history needs stays")
+    @Test("a purge erases personal data after 28 days, once, with an entry, and keeps what others' history needs")
     func purges() async throws {
         try await TestServer.run { server in
             let family = try await Self.deletedPair(server)
@@ -89,7 +89,7 @@ struct AccountPurgeTests {
         }
     }
 
-    @Test("several at once purge each account once")
+    @Test("several purges at once purge each account once")
     func atOnce() async throws {
         try await TestServer.run { server in
             for number in 0..<20 {
@@ -105,7 +105,7 @@ struct AccountPurgeTests {
         }
     }
 
-    @Test("as the server's own login, which may do no more than it needs")
+    @Test("the server's own database login may purge accounts")
     func asServer() async throws {
         try await TestServer.run { server in
             _ = try await Self.deletedPair(server)
@@ -127,7 +127,7 @@ struct AccountPurgeTests {
         }
     }
 
-    @Test("the command line lists without touching, and purges")
+    @Test("the purge command's dry run lists accounts without changes, and without it they are purged")
     func commandLine() async throws {
         try await TestServer.run { server in
             let family = try await Self.deletedPair(server)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The caller's own account")
 struct MeTests {
-    @Test("it says who somebody is, where they belong, which consents are in force, and what works for them")
+    @Test("the own account has its person, family, consents in force and features that are switched on")
     func get() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [.aiMediation])

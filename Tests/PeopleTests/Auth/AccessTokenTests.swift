@@ -21,7 +21,7 @@ struct AccessTokenTests {
         }
     }
 
-    @Test("a development token has no session to end, and none to remember a feed for")
+    @Test("a development token has no session that a logout or the feed could write")
     func developmentToken() async throws {
         try await TestServer.run(configure: { $0.acceptsDevelopmentTokens = true }) { server in
             let family = try await server.family()
@@ -57,7 +57,7 @@ struct AccessTokenTests {
         _ = try verified.verify(token, at: ManualClock.start)
     }
 
-    @Test("nothing of a token can be changed, left out or added")
+    @Test("a token with a changed, missing or added part is refused")
     func tampering() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

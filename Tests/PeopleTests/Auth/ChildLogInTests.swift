@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Signing in as a child")
 struct ChildLogInTests {
-    @Test("the code in any case, the name in any case and with space around it")
+    @Test("a child signs in with the family code and name in any case and spacing")
     func success() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -30,7 +30,7 @@ struct ChildLogInTests {
         }
     }
 
-    @Test("names are the same in any case of any script, and no two children have the same")
+    @Test("a child's name is the same in any case of any script, and no two children have the same")
     func folding() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -55,7 +55,7 @@ struct ChildLogInTests {
         }
     }
 
-    @Test("whichever part is wrong, the answer is the same")
+    @Test("a wrong family code, name or PIN gets the same answer")
     func refusals() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -76,7 +76,7 @@ struct ChildLogInTests {
         }
     }
 
-    @Test("five wrong PINs close the door for a quarter of an hour, whatever the case of code and name")
+    @Test("five wrong PINs lock a child out for 15 minutes, whatever the case of code and name")
     func limit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -105,7 +105,7 @@ struct ChildLogInTests {
     }
 
     @Test(
-        "a hundred at once: no more than five PINs are looked at, of a child and of nobody",
+        "of a hundred PINs at once five are checked, of a child and of an unknown name",
         arguments: ["Cleo", "Nemo"])
     func burst(name: String) async throws {
         try await TestServer.run { server in
@@ -121,7 +121,7 @@ struct ChildLogInTests {
         }
     }
 
-    @Test("of a new PIN and sign-ins with the old one at the same moment, none begins a session after the new PIN")
+    @Test("when a PIN is renewed during sign-ins with the old one, none begins a session after it")
     func newPINMeanwhile() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -158,9 +158,9 @@ struct ChildLogInTests {
     }
 }
 
-@Suite("Secrets stay secret")
+@Suite("Secrets of a sign-in")
 struct SecretsTests {
-    @Test("no password, PIN, token, email or name reaches the log or the audit log")
+    @Test("no password, PIN, token, email or name is in the log or the audit log")
     func canary() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let family = try await server.family()

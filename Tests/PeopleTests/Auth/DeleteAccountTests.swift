@@ -14,7 +14,7 @@ struct DeleteAccountTests {
         try await server.call(API.deleteAccount, AccountPath(userID: user), as: person)
     }
 
-    @Test("sessions, membership and sign-in end in one act, and others are told as if the person had left")
+    @Test("a deletion ends sessions, membership and sign-in in one act, and others see it as a departure")
     func ownAccount() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -67,7 +67,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("the email address is free at once, and nothing is left by which anybody could sign in")
+    @Test("a deleted account's email address is free at once, and no means of signing in is left")
     func addressIsFree() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("pia@example.org", name: "Pia")
@@ -94,7 +94,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("of deletion and sign-ups at the same moment nobody gets half an account", arguments: 0..<3)
+    @Test("of a deletion and sign-ups at once nobody gets half an account", arguments: 0..<3)
     func signingUp(round: Int) async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("pia@example.org")
@@ -119,7 +119,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("an account without a family, on the chain outside families")
+    @Test("the deletion of an account without a family is on the chain outside families")
     func outside() async throws {
         try await TestServer.run { server in
             let person = try await server.account()
@@ -131,7 +131,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("a guardian deletes a child's account, and the PIN opens nothing any more")
+    @Test("a guardian deletes a child's account, and its PIN no longer works")
     func child() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -150,7 +150,7 @@ struct DeleteAccountTests {
     }
 
     @Test(
-        "what is refused, and what of it is in the audit log",
+        "a deletion by somebody without the right is refused, and a member's attempt is an audit entry",
         arguments: [
             ("participant", "child", 403, ["account.delete.denied"]),
             ("child", "child", 403, ["account.delete.denied"]),
@@ -171,7 +171,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("the last guardian stays while others are in the family, and may go when nobody is")
+    @Test("the last guardian can be deleted only when nobody else is in the family")
     func lastGuardian() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -184,7 +184,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("of a deletion and a joining at the same moment one wins", arguments: 0..<4)
+    @Test("of deletions and joins at once no deleted account is an active member", arguments: 0..<4)
     func joining(round: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -206,7 +206,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("the database itself keeps members' accounts and deleted accounts apart")
+    @Test("the database keeps members' accounts and deleted accounts apart")
     func constraint() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -227,7 +227,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("asked for many times at once, it happens once")
+    @Test("of several deletions of an account at once one takes effect")
     func together() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

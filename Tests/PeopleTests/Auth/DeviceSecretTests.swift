@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Secrets of devices that an account signed in on")
+@Suite("Device secrets")
 struct DeviceSecretTests {
     /// Believes the tests about where a request comes from.
     private static let behindProxy: @Sendable (inout Configuration) -> Void = { configuration in
@@ -39,7 +39,7 @@ struct DeviceSecretTests {
         try await server.rows("SELECT secret_hash FROM device_secrets").count
     }
 
-    @Test("strangers flood an address; its owner signs in with the secret at a new network address, and not without")
+    @Test("while strangers flood an address, its owner signs in from a new network address only with the device secret")
     func flooded() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             let secret = try #require(try await server.signUp("nell@example.org").deviceSecret).wireText
@@ -56,7 +56,7 @@ struct DeviceSecretTests {
         }
     }
 
-    @Test("the secret of another account, a made-up one and an ended one are worth nothing, and answer as none")
+    @Test("another account's device secret and an invented one count as none")
     func worthless() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             try await server.signUp("nell@example.org")
@@ -74,7 +74,7 @@ struct DeviceSecretTests {
         }
     }
 
-    @Test("whoever has a stolen secret guesses ten times, and once each ninety seconds, from however many addresses")
+    @Test("a stolen device secret allows ten guesses, and one each ninety seconds, from any number of addresses")
     func stolen() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             let secret = try #require(try await server.signUp("nell@example.org").deviceSecret).wireText
@@ -98,7 +98,7 @@ struct DeviceSecretTests {
         }
     }
 
-    @Test("a used-up limit lets one more attempt through after each interval, and is whole again after fifteen minutes")
+    @Test("a used-up limit allows one attempt after each interval, and is whole again after fifteen minutes")
     func intervals() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             try await server.signUp("nell@example.org")
@@ -122,7 +122,7 @@ struct DeviceSecretTests {
         }
     }
 
-    @Test("a secret is stored as a digest; only sign-up and sign-in with a password answer one")
+    @Test("a device secret is stored as a digest, and only sign-up and sign-in with a password answer with one")
     func answers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -143,7 +143,7 @@ struct DeviceSecretTests {
         DeviceSecrets.hash(Secret(secret)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test("other devices' secrets end when their sessions are ended by the owner or the password is changed")
+    @Test("other devices' secrets end when the owner ends their sessions or the password is changed")
     func ends() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             let phone = try await server.signUp("nell@example.org")
@@ -179,7 +179,7 @@ struct DeviceSecretTests {
         }
     }
 
-    @Test("a logout and a password set with a code keep a secret; the account's deletion and a year without use end it")
+    @Test("a device secret survives a logout and a password reset, but not a deletion or a year without use")
     func life() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             let first = try await server.signUp("nell@example.org")
@@ -210,7 +210,7 @@ struct DeviceSecretTests {
         }
     }
 
-    @Test("an account has twenty; those that a second sign-in came with stay")
+    @Test("an account has twenty device secrets, and those that were used stay")
     func limit() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             let secret = try #require(try await server.signUp("nell@example.org").deviceSecret).wireText

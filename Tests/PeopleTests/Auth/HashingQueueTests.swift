@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Waiting for a password to be hashed", .timeLimit(.minutes(10)))
+@Suite("The queue of password hashing", .timeLimit(.minutes(10)))
 struct HashingQueueTests {
     /// Runs `body` with a pool whose only thread is held until `release` is called.
     private func withHeldPool(
@@ -41,7 +41,7 @@ struct HashingQueueTests {
         }
     }
 
-    @Test("ninety addresses that sign up keep none of fifteen from signing in")
+    @Test("sign-ups from 90 addresses do not keep 15 addresses from signing in")
     func signUpsDoNotStarve() async throws {
         try await withHeldPool { pool, release in
             let hashing = PasswordHashing(pool, cost: .testing)
@@ -72,7 +72,7 @@ struct HashingQueueTests {
         }
     }
 
-    @Test("whoever fills the line of sign-ins by one address makes room there for another address")
+    @Test("sign-ins from one address that fill the queue make room for another address")
     func oneAddressFillsTheLane() async throws {
         try await withHeldPool { pool, release in
             let hashing = PasswordHashing(pool, cost: .testing)
@@ -97,7 +97,7 @@ struct HashingQueueTests {
         }
     }
 
-    @Test("whoever fills a lane makes room for others, and each call is answered once")
+    @Test("a client that fills a lane makes room for another, and each call is answered once")
     func oneClientFillsTheLane() async throws {
         try await withHeldPool { pool, release in
             try await withThrowingTaskGroup(of: (what: String, isServed: Bool).self) { group in

@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Strangers lock nobody out of an account")
+@Suite("Password guesses of strangers")
 struct LockoutTests {
     /// Believes the tests about where a request comes from.
     private static let behindProxy: @Sendable (inout Configuration) -> Void = { configuration in
@@ -24,7 +24,7 @@ struct LockoutTests {
             headers: ["X-Forwarded-For": address])
     }
 
-    @Test("a hundred and fifty addresses that guess keep the owner out of no place that the account is known at")
+    @Test("guesses from 150 addresses do not lock the owner out at an address where the account is known")
     func manyAddresses() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             try await server.signUp("nell@example.org")
@@ -46,7 +46,7 @@ struct LockoutTests {
     }
 
     @Test(
-        "an address that guesses at others keeps nobody out who is known there, and a known address guesses ten times")
+        "guesses at others do not lock an account out at its known address, which allows ten guesses")
     func sharedAddress() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             try await server.signUp("nell@example.org")
@@ -64,7 +64,7 @@ struct LockoutTests {
         }
     }
 
-    @Test("an address is known for ninety days after a sign-in, and kept as nothing that tells it")
+    @Test("an address is known for ninety days at most after a sign-in, and stored as a keyed hash")
     func memory() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             try await server.signUp("nell@example.org")
@@ -87,7 +87,7 @@ struct LockoutTests {
         }
     }
 
-    @Test("where a session is renewed, the account is known")
+    @Test("an address where a session was refreshed is known for the account")
     func renewing() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
             let answer = try await server.signUp("nell@example.org")
@@ -104,7 +104,7 @@ struct LockoutTests {
     }
 
     @Test(
-        "strangers cannot tell an account from none, whatever its state, by statuses, words, headers or when they are stopped"
+        "strangers cannot tell an account from none by status, words, header fields or the moment of a lockout"
     )
     func enumeration() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
@@ -130,7 +130,7 @@ struct LockoutTests {
         }
     }
 
-    @Test("what the server was too busy to look at is no wrong password and no wrong PIN")
+    @Test("an attempt that the server was too busy to check counts neither as wrong password nor as wrong PIN")
     func tooBusy() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -159,7 +159,7 @@ struct LockoutTests {
     }
 
     @Test(
-        "a hundred at once from a hundred addresses: as many are looked at as the account's limit allows, also when repeated"
+        "of guesses from a hundred addresses at once, repeated, at most a hundred are checked"
     )
     func burst() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
@@ -174,7 +174,7 @@ struct LockoutTests {
     }
 }
 
-@Suite("Wrong PINs lock for longer each time")
+@Suite("Growing lockouts after wrong PINs")
 struct PINLockoutTests {
     /// Tries wrong PINs until the door is closed, and returns how many were looked at and how long it stays closed.
     private func guess(_ server: TestServer, _ code: String, _ name: String) async throws -> (tries: Int, wait: Int?) {
@@ -187,7 +187,7 @@ struct PINLockoutTests {
     }
 
     @Test(
-        "five, then five after a quarter of an hour, after an hour, after a day; of a child and of nobody",
+        "each five wrong PINs lock out for 15 minutes, an hour, then a day, a child and an unknown name alike",
         arguments: ["Cleo", "Nemo"])
     func growing(name: String) async throws {
         try await TestServer.run { server in
@@ -204,7 +204,7 @@ struct PINLockoutTests {
         }
     }
 
-    @Test("who guesses slowly gets no more tries")
+    @Test("slow guesses of a PIN get no more attempts than fast ones")
     func slow() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -222,7 +222,7 @@ struct PINLockoutTests {
         }
     }
 
-    @Test("the right PIN and a new one start anew; few tries are forgotten after a day, lockouts after thirty")
+    @Test("the right PIN and a new one reset the count; few attempts expire after a day, lockouts after thirty")
     func forgetting() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -252,7 +252,7 @@ struct PINLockoutTests {
         }
     }
 
-    @Test("guardians see a lockout and lift it; others do neither")
+    @Test("guardians see a lockout and lift it, and others can do neither")
     func lifting() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -290,7 +290,7 @@ struct PINLockoutTests {
         }
     }
 
-    @Test("the child's own change of PIN and sign-in share one count")
+    @Test("a child's PIN change and sign-in share one count of wrong PINs")
     func sharedWithChange() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Signing in with email and password")
 struct LogInTests {
-    @Test("the answer says who, and where they belong")
+    @Test("a sign-in answers with the person and their family")
     func success() async throws {
         try await TestServer.run { server in
             let account = try await server.signUp("nell@example.org", name: "Nell")
@@ -29,7 +29,7 @@ struct LogInTests {
         }
     }
 
-    @Test("a password is the same however its letters are composed, and one that differs is another")
+    @Test("a password is accepted in any Unicode composition, and a different one is refused")
     func composition() async throws {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org", password: "Zoe\u{308} \u{FB01}fth horse")
@@ -42,7 +42,7 @@ struct LogInTests {
         }
     }
 
-    @Test("a hash of the bytes as they were typed is accepted, and replaced by that of the normal form")
+    @Test("a hash of the bytes as typed is accepted, and replaced by one of the normal form")
     func oldHash() async throws {
         try await TestServer.run { server in
             let account = try await server.signUp("nell@example.org")
@@ -58,7 +58,7 @@ struct LogInTests {
         }
     }
 
-    @Test("an unknown email and a wrong password look the same")
+    @Test("an unknown email and a wrong password get the same answer")
     func sameRefusal() async throws {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org")
@@ -80,7 +80,7 @@ struct LogInTests {
         }
     }
 
-    @Test("an account deleted is an account unknown")
+    @Test("a deleted account cannot sign in, refresh or use its tokens")
     func deleted() async throws {
         try await TestServer.run { server in
             let account = try await server.signUp("nell@example.org")
@@ -120,7 +120,7 @@ struct LogInTests {
         }
     }
 
-    @Test("the right password starts the account's count anew")
+    @Test("the right password resets the account's count")
     func reset() async throws {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org")
@@ -133,7 +133,7 @@ struct LogInTests {
         }
     }
 
-    @Test("an address may fail fifty times over all accounts; an account that is known there is not held up by it")
+    @Test("an address may fail fifty times over all accounts, and an account known there is not delayed by it")
     func addressLimit() async throws {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org")
@@ -150,7 +150,7 @@ struct LogInTests {
         }
     }
 
-    @Test("a hundred at once: no more than ten passwords of an account are looked at")
+    @Test("of a hundred sign-ins at once ten passwords at most are checked")
     func burst() async throws {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org")

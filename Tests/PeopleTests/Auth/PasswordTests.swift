@@ -40,7 +40,7 @@ struct PasswordTests {
     }
 
     @Test(
-        "a change needs the old password, keeps this session and ends the others; a retry with its key changes nothing")
+        "a password change needs the old one, keeps this session and ends the others, once for a key")
     func change() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("nell@example.org")
@@ -66,7 +66,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("a code of the command line works once, ends all sessions, and is over after thirty minutes")
+    @Test("a code of the command line sets a password once, ends all sessions, and expires after thirty minutes")
     func code() async throws {
         try await TestServer.run { server in
             let account = try await server.signUp("nell@example.org")
@@ -96,7 +96,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("a code used by several at once sets one password")
+    @Test("of several uses of a code at once one sets the password")
     func atOnce() async throws {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org")
@@ -111,7 +111,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("of a code's use and sign-ins with the old password at the same moment, none begins a session after it")
+    @Test("during the use of a code no sign-in with the old password begins a session after it")
     func meanwhile() async throws {
         try await TestServer.run { server in
             for round in 0..<10 {
@@ -156,7 +156,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("an administrator's new password is as strong as the first, and no mail resets it")
+    @Test("an administrator's new password must be as strong as the first, and no mail resets it")
     func administrators() async throws {
         try await TestServer.run { server in
             let admin = try await server.admin()
@@ -177,7 +177,7 @@ struct PasswordTests {
 
     // MARK: Mails
 
-    @Test("who forgot a password gets a code by mail; an address without an account gets the same answer and no mail")
+    @Test("a forgotten password gets a code by mail, and an address without an account the same answer and no mail")
     func forgotten() async throws {
         try await TestServer.runWithMail { server, mails in
             try await server.signUp("nell@example.org")
@@ -201,7 +201,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("another address is confirmed by the code that was sent to it, by its own account alone; the old one is told")
+    @Test("a new address is confirmed by the code sent to it, by its own account alone, and the old one is notified")
     func address() async throws {
         try await TestServer.runWithMail { server, mails in
             let account = try await server.signUp("nell@example.org")
@@ -243,7 +243,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("without a way to send mails the answer says so")
+    @Test("without a way to send mails a reset and a new address are refused with the reason")
     func noMail() async throws {
         try await TestServer.run(configure: { $0.mail = nil }) { server in
             let account = try await server.signUp("nell@example.org")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Refreshing a session")
 struct RefreshTests {
-    @Test("the token rotates, and the answer has the full shape")
+    @Test("a refresh rotates the token, and its answer has the full shape")
     func rotation() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("nell@example.org")
@@ -29,7 +29,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("within a minute the same token gives the same pair, and only once is anything written")
+    @Test("within a minute the same refresh token gives the same pair, and writes once")
     func grace() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("nell@example.org")
@@ -45,7 +45,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("while the keys are changed, a retry at another instance gets the token that was kept")
+    @Test("during a rotation of the keys a retry at another instance gets the stored token")
     func newKey() async throws {
         try await TestServer.run { server in
             try await server.withPeers(1, tokenKeys: [[UInt8](repeating: 9, count: 32), TestServer.tokenKey]) { peers in
@@ -59,7 +59,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("a token used again after its grace ends the whole session, with whatever followed it")
+    @Test("a refresh token used after its grace ends its session with all its tokens")
     func reuse() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("nell@example.org")
@@ -78,7 +78,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("unknown, expired and empty tokens are 401 and leave nothing")
+    @Test("unknown, expired and empty refresh tokens are 401 and change nothing")
     func invalid() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("nell@example.org")
@@ -90,7 +90,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("a session that is used goes on past its first sixty days")
+    @Test("a session in use lasts longer than its first sixty days")
     func prolonged() async throws {
         try await TestServer.run { server in
             var answer = try await server.signUp("nell@example.org")
@@ -103,7 +103,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "of a hundred refreshes and the session's end at the same moment nothing is left that works",
+        "after a session ended during a hundred refreshes, none of its tokens works",
         arguments: ["log out", "delete"])
     func endedMeanwhile(ending: String) async throws {
         try await TestServer.run { server in
@@ -131,7 +131,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("nothing that is kept lets anybody in")
+    @Test("refresh tokens are stored as hashes")
     func hashedAtRest() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("nell@example.org")
@@ -152,7 +152,7 @@ struct RefreshTests {
 struct LogOutTests {
     enum Way: String, CaseIterable { case bearer, refreshToken, both }
 
-    @Test("ends the session at once, once", arguments: Way.allCases)
+    @Test("a logout ends the session at once, and a second one changes nothing", arguments: Way.allCases)
     func ends(way: Way) async throws {
         try await TestServer.run { server in
             let session = try await server.signUp("nell@example.org")
@@ -170,7 +170,7 @@ struct LogOutTests {
         }
     }
 
-    @Test("many at once leave one entry")
+    @Test("ten logouts at once leave one entry")
     func concurrent() async throws {
         try await TestServer.run { server in
             let session = try await server.signUp("nell@example.org")
@@ -183,7 +183,7 @@ struct LogOutTests {
         }
     }
 
-    @Test("with nothing, or with nothing that is known, there is nothing to end")
+    @Test("a logout without a token, or with an unknown one, changes nothing")
     func unknown() async throws {
         try await TestServer.run { server in
             let path = "/api/v1/auth/logout"

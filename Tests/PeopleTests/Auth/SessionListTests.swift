@@ -20,7 +20,7 @@ struct SessionListTests {
         return try AuthResponse(content: reply.body.span)
     }
 
-    @Test("open sessions by their last use, with the client's name; another's and ended ones are in none")
+    @Test("the list has one's open sessions by last use with the client's name, and no others")
     func list() async throws {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org")

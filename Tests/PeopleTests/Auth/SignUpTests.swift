@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Signing up")
 struct SignUpTests {
-    @Test("an account, its session and one entry on the chain outside families")
+    @Test("a sign-up makes an account, its session and one entry on the chain outside families")
     func account() async throws {
         try await TestServer.run { server in
             let answer = try await server.expectOnly(audit: ["account.created"]) {
@@ -35,7 +35,7 @@ struct SignUpTests {
         }
     }
 
-    @Test("an address has one account, however it is written and whoever comes first")
+    @Test("an address has one account, in any spelling and with sign-ups at once")
     func duplicate() async throws {
         try await TestServer.run { server in
             let statuses = try await server.expectOnly(audit: ["account.created"]) {
@@ -59,7 +59,7 @@ struct SignUpTests {
     }
 
     @Test(
-        "somebody under 13 may sign in, and nothing else until a guardian takes them in",
+        "somebody under 13 may sign in, and do nothing else until a family takes them in",
         arguments: [
             ("2013-03-10", "active"), ("2013-03-11", "pending_guardian_consent"),
         ])
@@ -77,7 +77,7 @@ struct SignUpTests {
     }
 
     @Test(
-        "a date of birth is a date that may have been, on the day as it is written",
+        "a date of birth is a possible date, on the day as it is written",
         arguments: [
             ("2013-03-11", 201, "2013-03-11"), ("2013-03-11T00:00:00+13:00", 201, "2013-03-11"),
             ("2013-03-10T23:59:59-11:00", 201, "2013-03-10"), ("0001-01-01", 422, nil),
@@ -99,7 +99,7 @@ struct SignUpTests {
     }
 
     @Test(
-        "what cannot be an account is refused by field",
+        "a sign-up with an invalid email or password is refused by the field",
         arguments: [
             ("email", "nobody", "correct horse"), ("password", "nell@example.org", "short"),
         ])

@@ -8,11 +8,11 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Nags of connections: how they end")
+@Suite("Ends of connection nags")
 struct ConnectionNagEndTests {
     static let cancelled = "cancelled_relationship_change"
 
-    @Test("revoking cancels the open ones in the same act; the next of a series is not made")
+    @Test("revoking a connection cancels its open nags in the same act, and no next instance is created")
     func revoke() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)
@@ -43,7 +43,7 @@ struct ConnectionNagEndTests {
         }
     }
 
-    @Test("taking caregiver away cancels those to children, in the same act", arguments: [true, false])
+    @Test("revoking caregiver cancels the nags to children in the same act", arguments: [true, false])
     func caregiver(byParent: Bool) async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)
@@ -68,7 +68,7 @@ struct ConnectionNagEndTests {
         }
     }
 
-    @Test("more than one act can cancel are cancelled before")
+    @Test("more open nags than one act can cancel are cancelled in acts before it")
     func many() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)
@@ -98,7 +98,9 @@ struct ConnectionNagEndTests {
         case childRemoved, childDeleted, guardianLeaves, guardianRemoved
     }
 
-    @Test("a child that goes, or whose sharing guardian goes, has no open one", arguments: Departure.allCases)
+    @Test(
+        "a child that leaves, or whose sharing guardian leaves, has no open nag of the connection",
+        arguments: Departure.allCases)
     func departure(_ departure: Departure) async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -146,7 +148,7 @@ struct ConnectionNagEndTests {
         }
     }
 
-    @Test("a block between two people ends what is open between them over connections", arguments: 0..<4)
+    @Test("a block between two people cancels the open nags between them over connections", arguments: 0..<4)
     func block(number: Int) async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: number >= 2)
@@ -176,7 +178,7 @@ struct ConnectionNagEndTests {
         }
     }
 
-    @Test("deleting an account revokes its connections with their nags")
+    @Test("deleting an account revokes its connections and cancels their nags")
     func deletedAccount() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -195,7 +197,7 @@ struct ConnectionNagEndTests {
         case revoke, caregiver, childRemoved, guardianLeaves, blockByCreator, blockByChild
     }
 
-    @Test("whatever ends it at the same moment, no nag is left open", arguments: Ending.allCases)
+    @Test("when the end of a connection and new nags race, no nag is left open", arguments: Ending.allCases)
     func atOnce(_ ending: Ending) async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)

@@ -70,7 +70,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("a friend nags the other party and nobody else")
+    @Test("a friend may nag the other party and nobody else")
     func friend() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)
@@ -108,7 +108,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("a caregiver nags the children that the other party shares, and not the other party")
+    @Test("a caregiver may nag the children that the other party shares, and not the other party")
     func caregiver() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -188,7 +188,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("the other party's children are not open to a friend, nor to the party who shares")
+    @Test("the party who shares children may not nag the other party's")
     func unsharedChildren() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -204,7 +204,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("what its recipient and its creator do with it")
+    @Test("recipient and creator of a connection's nag have the same rights as in a family")
     func operations() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)
@@ -246,7 +246,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("a person without a family is a party like others; an excuse needs a consent, which they cannot give")
+    @Test("a person without a family is a party like others, but cannot give the consent that an excuse needs")
     func withoutFamily() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -271,7 +271,7 @@ struct ConnectionNagTests {
     }
 
     @Test(
-        "blocks in both directions, suspended relationships, and a family that both are in refuse it", arguments: 0..<4)
+        "a block, a suspended relationship or a common family refuses a nag over a connection", arguments: 0..<4)
     func obstacles(number: Int) async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: number == 3)
@@ -314,7 +314,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("neither before the connection is active nor after")
+    @Test("a nag over a connection is refused before it is active and after its end")
     func inactive() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -342,7 +342,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("eight a day for each creator, by the recipient's day, of any number at once")
+    @Test("a creator nags eight times a day over a connection, by the recipient's day, also at once")
     func cap() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)
@@ -364,7 +364,7 @@ struct ConnectionNagTests {
         }
     }
 
-    @Test("a request sent again under its key is the same nag")
+    @Test("a creation that is repeated with its Idempotency-Key gives the same connection nag")
     func once() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server)

@@ -11,9 +11,9 @@ import TimeZones
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Nags of connections: what the server does with them")
+@Suite("Background work on connection nags")
 struct ConnectionNagWorkTests {
-    @Test("phases and misses come as for a family's, without points; a series goes on")
+    @Test("phases, misses and series of a connection's nag are those of a family's, without points")
     func escalation() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -43,7 +43,7 @@ struct ConnectionNagWorkTests {
         }
     }
 
-    @Test("a completion scores nothing in the recipient's family, also where a rule would reward it")
+    @Test("a completion of a connection's nag scores nothing, also where the recipient family has a rule")
     func points() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -62,7 +62,7 @@ struct ConnectionNagWorkTests {
         }
     }
 
-    @Test("quiet hours are those of the recipient's own family, and a change of them counts at once")
+    @Test("quiet hours of a connection's nag are those of the recipient's family, and changes apply at once")
     func quietHours() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -88,7 +88,7 @@ struct ConnectionNagWorkTests {
         }
     }
 
-    @Test("a notification goes to the recipient's device, and none after the end of the connection")
+    @Test("a connection's nag notifies the recipient's device, and no longer after the connection's end")
     func deliveries() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -133,7 +133,7 @@ struct ConnectionNagWorkTests {
         }
     }
 
-    @Test("AI operations answer the creator and the child without a family, by the recipient's consent alone")
+    @Test("AI operations about a connection's nag answer creator and child, by the recipient's consent alone")
     func mediation() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -182,7 +182,7 @@ struct ConnectionNagWorkTests {
         }
     }
 
-    @Test("an outbox of a family takes nothing about a nag of a connection")
+    @Test("a family's outbox refuses items about a connection's nag")
     func outbox() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -202,7 +202,7 @@ struct ConnectionNagWorkTests {
         }
     }
 
-    @Test("an export has the nags of connections and what was said about them; a purge takes the words")
+    @Test("an export has connections' nags with their notes, and a purge erases the words")
     func exportAndPurge() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Connections between adults of different families")
 struct ConnectionTests {
-    @Test("a caregiver sees the other's children; each guardian gives their own, and either party ends it for both")
+    @Test("a caregiver sees the other's children; each guardian shares their own, and either party ends it for both")
     func children() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -48,7 +48,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("nobody gives away another's children: only a guardian, and only as long as they are one")
+    @Test("a guardian shares only their own family's children, and only while they are a guardian")
     func ownChildren() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -75,7 +75,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the lists have pages and filters; an unknown status is refused")
+    @Test("the list of connections has pages and filters, and refuses an unknown status")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -97,7 +97,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the chain is read and verified by its two parties once they are connected, and by nobody else")
+    @Test("a connection's chain is read and verified by its two parties once they are connected, and nobody else")
     func auditLog() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -179,7 +179,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a deleted account has no connections: they end before it does, and its address is removed")
+    @Test("a deletion ends the account's connections first, and erases its address")
     func deletion() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -212,7 +212,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("nobody keeps a child from deleting their account by inviting its address")
+    @Test("an invitation to a child's address does not keep the child from deleting its account")
     func deletionOfChild() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -230,7 +230,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("an invitation to somebody who deletes their account at this moment leaves nothing that is open")
+    @Test("an invitation to somebody who deletes their account at that moment leaves no open connection")
     func deletionAtOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

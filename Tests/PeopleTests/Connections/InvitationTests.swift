@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Invitations between adults of different families")
 struct InvitationTests {
-    @Test("an invitation is accepted: both see each other from then on, and the connection's chain tells it")
+    @Test("after an accepted invitation both see each other, and the connection's chain has it")
     func acceptance() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -54,7 +54,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("only the invitee answers, and only while it waits; either party ends it, and ending it twice is once")
+    @Test("the invitee alone answers a pending invitation; either party ends it, and a second end changes nothing")
     func answers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -114,7 +114,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("a pair has one invitation, also from the other side, and after its end another")
+    @Test("a pair has one invitation, from either side, and another after its end")
     func samePair() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -136,7 +136,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("of invitations at once, from both sides and on two servers, there is one")
+    @Test("of invitations at once from both sides on two servers one exists")
     func atOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -197,7 +197,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("an address that gets an account later finds its invitations, and is one pair with their senders")
+    @Test("an address that gets an account later has its invitations, one for each sender")
     func laterAccount() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -221,7 +221,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("refused: oneself, children, people of one's family, suspended and blocked ones, without telling who blocked")
+    @Test("oneself, children, relatives, suspended and blocked people cannot be invited, and the blocker is not named")
     func refusals() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -268,7 +268,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("limits: twenty a day, three a month to one address, fifty open, a hundred active")
+    @Test("a person sends 20 invitations a day, 3 a month to one address, and has 50 open and 100 active")
     func limits() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -309,7 +309,7 @@ struct InvitationTests {
         }
     }
 
-    @Test("an invitation that nobody answers for thirty days is revoked by housekeeping, once")
+    @Test("an invitation that is not answered for thirty days is revoked by housekeeping, once")
     func expiry() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Consents given and taken back for ever")
+@Suite("Limits of giving and revoking consents")
 struct ConsentLimitTests {
     private static func records(_ server: TestServer, of person: TestPerson) async throws -> Int {
         try await server.database.rows("SELECT count(*) AS n FROM consents WHERE user_id = \(person.id)") {
@@ -17,7 +17,7 @@ struct ConsentLimitTests {
     }
 
     @Test(
-        "leave ten records a person, a type and a day",
+        "giving and revoking a consent all day leaves ten records for a person, type and day",
         arguments: [(Who.guardian, ConsentType.aiMediation), (.participant, .aiMediation), (.participant, .smsOptIn)])
     func bounded(who: Who, type: ConsentType) async throws {
         try await TestServer.run { server in
@@ -47,7 +47,7 @@ struct ConsentLimitTests {
         }
     }
 
-    @Test("who is in no family is bound as well, and answered for what is in force")
+    @Test("somebody without a family has the same limit of consents, and gets the consent in force")
     func outside() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()

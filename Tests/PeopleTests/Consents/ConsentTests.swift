@@ -8,10 +8,10 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Giving consents and taking them back")
+@Suite("Giving and revoking consents")
 struct ConsentTests {
     @Test(
-        "who may give what",
+        "each role may give exactly its consents",
         arguments: [
             ("guardian", ConsentType.childAccountCreation, 201, ["consent.granted"]),
             ("guardian", .aiMediation, 201, ["consent.granted"]),
@@ -42,7 +42,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("a guardian's consent is the family's, a participant's their own")
+    @Test("a guardian's consent is for the family, and a participant's for themself")
     func scope() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -70,7 +70,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("text messages are a person's own affair, whatever family is named")
+    @Test("the consent to text messages is a person's own, whatever family is named")
     func personal() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -90,7 +90,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("given twice, also at once, is given once")
+    @Test("a consent given ten times at once is given once")
     func once() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -103,7 +103,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("a family consent needs its family")
+    @Test("a family's consent without a family is refused")
     func missingFamily() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -115,7 +115,7 @@ struct ConsentTests {
     }
 
     @Test(
-        "taken back by whoever gave it or a guardian, once; the record stays",
+        "a consent is revoked once, by whoever gave it or a guardian, and its record stays",
         arguments: [
             ("participant", 200), ("guardian", 200), ("child", 403), ("stranger", 404), ("removed", 404),
         ])
@@ -140,7 +140,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("a body that would change nothing is refused; a status of revoked revokes")
+    @Test("a change of a consent that changes nothing is refused, and the status revoked revokes it")
     func bodies() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -163,7 +163,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("not taking it back is nothing to do, and does not bring it back")
+    @Test("a change with revoked false does nothing, and does not restore a revoked consent")
     func unrevoke() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -184,7 +184,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("what was kept back while a consent was missing comes once it is given again, by since and by cursor")
+    @Test("what was hidden while a consent was missing is in the feed once it is given again, by since and cursor")
     func visibilityGained() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -207,7 +207,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("a page of what is in force")
+    @Test("the list of consents in force has pages")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

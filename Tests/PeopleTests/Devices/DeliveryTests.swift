@@ -37,7 +37,7 @@ struct DeliveryTests {
         try await server.call(API.listDeliveries, DeliveryListQuery(nagID: nag, page: page), as: person)
     }
 
-    @Test("the creator and the guardians list them, newest first, in pages")
+    @Test("creator and guardians list a nag's deliveries, newest first, in pages")
     func list() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -68,7 +68,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("the recipient and other members are refused, other families learn nothing")
+    @Test("recipient and other members are refused a nag's deliveries, and for other families it is 404")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -98,7 +98,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("a page goes by the index of the nag")
+    @Test("a page of deliveries uses the index of the nag")
     func plan() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             try await server.sql(

@@ -6,14 +6,14 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What ends a session ends its push tokens")
+@Suite("Push tokens and the end of their session")
 struct DeviceSessionTests {
     private static func person(_ answer: AuthResponse, on server: TestServer) throws -> TestPerson {
         let claims = try server.tokens.verify(answer.accessToken.wireText, at: server.clock.now())
         return TestPerson(id: claims.user, session: claims.session, pseudonym: Pseudonym(high: 0, low: 0), name: "Ada")
     }
 
-    @Test("signing out takes the session's tokens, and no other session's")
+    @Test("signing out removes the session's push tokens, and no other session's")
     func logOut() async throws {
         try await TestServer.run { server in
             let first = try await server.signUp("ada@example.org")
@@ -33,7 +33,7 @@ struct DeviceSessionTests {
         }
     }
 
-    @Test("a refresh token used twice ends the session with its tokens")
+    @Test("a refresh token used twice ends the session with its push tokens")
     func stolenRefreshToken() async throws {
         try await TestServer.run { server in
             let session = try await server.signUp("ada@example.org")
@@ -47,7 +47,7 @@ struct DeviceSessionTests {
         }
     }
 
-    @Test("leaving, being removed, and deleting the account take all of the person's tokens, and nobody else's")
+    @Test("leaving, a removal and a deletion remove all of the person's push tokens, and nobody else's")
     func departures() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -75,7 +75,7 @@ struct DeviceSessionTests {
         }
     }
 
-    @Test("a new PIN ends a child's sessions with their tokens; the housekeeping of sessions takes the rest")
+    @Test("a new PIN ends a child's sessions with their push tokens, and housekeeping removes the rest")
     func sessions() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -88,7 +88,7 @@ struct DeviceSessionTests {
         }
     }
 
-    @Test("of registrations and a sign-out at the same moment no token outlives the session")
+    @Test("of registrations and a sign-out at once no push token outlives the session")
     func race() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Devices and their push tokens")
 struct DeviceTokenTests {
-    @Test("the same token again is the same device; each person lists their own, in pages")
+    @Test("the same push token is the same device, and each person lists their own in pages")
     func life() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -39,7 +39,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("a registration that changes nothing is noted as use, once an hour")
+    @Test("a repeated registration that changes nothing is recorded as use, once an hour")
     func use() async throws {
         try await TestServer.run { server in
             let loner = try await server.account()
@@ -54,7 +54,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("a token moves to whoever registers it last, and its first owner has no part in it any more")
+    @Test("a push token moves to whoever registers it last, and its first owner no longer has it")
     func moves() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -78,7 +78,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("registered at the same moment, by one person or by many, a token is one device")
+    @Test("a push token registered at once, by one person or several, is one device")
     func atOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -101,7 +101,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("a person has twenty devices at most, also when they come at once; the one unused for longest goes")
+    @Test("a person has twenty devices at most, also at once, and the one unused for longest is removed")
     func limit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -123,7 +123,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("tokens have 1 to 512 characters, platforms are those that there are")
+    @Test("push tokens have 1 to 512 characters and a known platform")
     func input() async throws {
         try await TestServer.run { server in
             let loner = try await server.account()
@@ -147,7 +147,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("the owner deletes a device, once; with the same Idempotency-Key twice is the same answer")
+    @Test("the owner deletes a device once, and a retry with its Idempotency-Key gets the same answer")
     func delete() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Devices that move to another account")
 struct MovedDeviceTests {
-    @Test("the earlier owner has an entry in their family's audit log, and a notification on their other devices")
+    @Test("the earlier owner of a moved device has an audit entry and a notification on their other devices")
     func moved() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -42,7 +42,7 @@ struct MovedDeviceTests {
         }
     }
 
-    @Test("who has no family and no other device gets a mail")
+    @Test("an earlier owner without a family and another device gets a mail")
     func mail() async throws {
         try await TestServer.runWithMail { server, mails in
             let nell = try await server.signUp("nell@example.org")
@@ -70,7 +70,7 @@ struct MovedDeviceTests {
         }
     }
 
-    @Test("Apple's tokens are compared without case, others as they are")
+    @Test("Apple's push tokens are compared without case, and others exactly")
     func spellings() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -86,7 +86,7 @@ struct MovedDeviceTests {
         }
     }
 
-    @Test("who may register nothing more, or has no open session, takes nobody's device")
+    @Test("a person at their limit of registrations or without an open session takes over no device")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -107,7 +107,7 @@ struct MovedDeviceTests {
         }
     }
 
-    @Test("a token of a deleted account is nobody's, and nobody is notified")
+    @Test("a push token of a deleted account can be registered, and nobody is notified")
     func deleted() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -120,7 +120,7 @@ struct MovedDeviceTests {
         }
     }
 
-    @Test("of two people who register one token again and again, each move is one entry for the one who lost it")
+    @Test("of two people who register one token in turn, each move is one entry for the one who lost it")
     func again() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

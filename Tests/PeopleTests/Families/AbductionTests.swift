@@ -8,7 +8,7 @@ import Testing
 @testable import ServerTestKit
 
 /// Attacks on accounts: a guardian who is after somebody else's account, with that account's id in their hands.
-@Suite("Nobody's account is taken by a guardian")
+@Suite("Accounts and guardians of other families")
 struct AbductionTests {
     /// Somebody whose account a guardian of the first family wants.
     enum Victim: String, CaseIterable {
@@ -47,7 +47,9 @@ struct AbductionTests {
         }
     }
 
-    @Test("no role takes an account in, and nothing of it changes", arguments: Victim.allCases)
+    @Test(
+        "a guardian cannot add another's account in any role, and the account does not change",
+        arguments: Victim.allCases)
     func add(who: Victim) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -124,7 +126,7 @@ struct AbductionTests {
     }
 
     @Test(
-        "a PIN from before opens no session of an account with a sign-in of its own, nor of an administrator's",
+        "an earlier PIN signs in to no account with a sign-in of its own, and to no administrator's",
         arguments: ForeignAccount.allCases)
     func oldCredentials(account: ForeignAccount) async throws {
         try await TestServer.run { server in
@@ -180,7 +182,7 @@ struct AbductionTests {
         }
     }
 
-    @Test("a child whose account was made in the family neither leaves it nor deletes itself")
+    @Test("a child whose account was made in the family can neither leave nor delete itself")
     func childStays() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -204,7 +206,7 @@ struct AbductionTests {
         }
     }
 
-    @Test("raised, removed and leaving at once: one order of them, and never a guardian who is gone", arguments: 0..<6)
+    @Test("of a role change, a removal and a departure at once, no former member becomes a guardian", arguments: 0..<6)
     func raisedMeanwhile(round: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()

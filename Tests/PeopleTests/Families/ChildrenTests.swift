@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A child's user name and PIN")
 struct ChildCredentialsTests {
-    @Test("a guardian sets them; the child's sessions end and a closed door opens")
+    @Test("when a guardian sets a child's name and PIN, the child's sessions and its lockout end")
     func set() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -33,7 +33,7 @@ struct ChildCredentialsTests {
     }
 
     @Test(
-        "setting is refused",
+        "setting a child's name and PIN is refused to others than guardians, and for others than children",
         arguments: [
             ("participant", "child", 403, ["child_credentials.set.denied"]),
             ("child", "child", 403, ["child_credentials.set.denied"]),
@@ -88,7 +88,7 @@ struct PINChangeTests {
             headers: key.map { ["Idempotency-Key": $0] } ?? [:])
     }
 
-    @Test("with the PIN as it was; this session stays, the others end")
+    @Test("a child changes its PIN with the old one; this session stays, and the others end")
     func change() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -111,7 +111,7 @@ struct PINChangeTests {
         }
     }
 
-    @Test("guessing is limited, together with signing in; a wrong PIN is no reason to refresh a token")
+    @Test("wrong PINs of a change count with those of a sign-in, and are 422, not 401")
     func limit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -133,7 +133,9 @@ struct PINChangeTests {
         }
     }
 
-    @Test("for the child alone", arguments: ["guardian", "participant", "stranger", "removed"])
+    @Test(
+        "nobody but the child changes its PIN with the old one",
+        arguments: ["guardian", "participant", "stranger", "removed"])
     func refused(who: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -159,14 +161,14 @@ struct PINChangeTests {
     }
 }
 
-@Suite("What a child may do")
+@Suite("Settings of a child")
 struct ChildSettingsTests {
     private static func path(_ family: Household) -> String {
         "/api/v1/families/\(family.id)/children/\(family.child.id)/settings"
     }
 
     @Test(
-        "for guardians and the child",
+        "guardians and the child read a child's settings",
         arguments: [
             ("guardian", 200, []), ("child", 200, []), ("participant", 403, ["child_settings.read.denied"]),
             ("stranger", 403, []), ("removed", 403, []),
@@ -186,7 +188,7 @@ struct ChildSettingsTests {
         }
     }
 
-    @Test("changed by guardians: absent keeps, null clears")
+    @Test("guardians change a child's settings: absent fields stay, and null clears")
     func change() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -220,7 +222,7 @@ struct ChildSettingsTests {
         }
     }
 
-    @Test("all three other settings without quiet hours switch these off; fewer keep them")
+    @Test("a change with all three other settings and without quiet hours clears these, and one with fewer does not")
     func quietHoursLeftOut() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -266,7 +268,7 @@ struct ChildSettingsTests {
     }
 
     @Test(
-        "changing is refused",
+        "a change of a child's settings is refused to others than guardians",
         arguments: [
             ("child", 403, ["child_settings.change.denied"]), ("participant", 403, ["child_settings.change.denied"]),
             ("stranger", 403, []), ("removed", 403, []),
@@ -281,7 +283,7 @@ struct ChildSettingsTests {
         }
     }
 
-    @Test("of nobody but a child of the family")
+    @Test("settings exist only for a child of the family")
     func noChild() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

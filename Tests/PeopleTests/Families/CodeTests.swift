@@ -17,7 +17,9 @@ struct CodeTests {
             API.renewFamilyCode, FamilyPath(familyID: family.id), CodeRenewal(code: code), as: person)
     }
 
-    @Test("a guardian renews either: the one of before opens nothing, the other stays", arguments: FamilyCode.allCases)
+    @Test(
+        "a guardian renews either code: the old one is no longer valid, and the other stays",
+        arguments: FamilyCode.allCases)
     func renew(code: FamilyCode) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -44,7 +46,7 @@ struct CodeTests {
     }
 
     @Test(
-        "renewing is refused",
+        "renewing a code is refused to others than guardians",
         arguments: [
             ("participant", ["family_code.renew.denied"]), ("child", ["family_code.renew.denied"]), ("stranger", []),
             ("removed", []),
@@ -64,7 +66,7 @@ struct CodeTests {
         }
     }
 
-    @Test("renewed many times at once: each time another code, and the last one is the family's", arguments: 0..<3)
+    @Test("every renewal at once gives another code, and one of them is the family's", arguments: 0..<3)
     func together(round: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -104,7 +106,7 @@ struct CodeTests {
         }
     }
 
-    @Test("a guardian who goes does not come back by a child's sign-in whose PIN they set", arguments: Way.allCases)
+    @Test("a removed guardian cannot return by the sign-in of a child whose PIN they set", arguments: Way.allCases)
     func guardianGoes(way: Way) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -143,7 +145,7 @@ struct CodeTests {
     }
 
     @Test(
-        "a participant or a child who is removed leaves with codes that open nothing; who leaves by themself changes none",
+        "a removed participant or child knows no valid code, and one who leaves changes none",
         arguments: [
             ("participant", Way.removed, true), ("child", .removed, true), ("participant", .leaving, false),
             ("participant", .deletingAccount, false),
@@ -167,7 +169,7 @@ struct CodeTests {
     }
 
     @Test(
-        "a sign-in with a child's PIN at the moment its guardian is removed opens no session that lasts",
+        "a sign-in with a child's PIN during its guardian's removal begins no session that lasts",
         arguments: 0..<4)
     func signingInMeanwhile(round: Int) async throws {
         try await TestServer.run { server in
@@ -193,7 +195,7 @@ struct CodeTests {
         }
     }
 
-    @Test("a sign-in that began before its guardian's removal and ends after it opens no session")
+    @Test("a sign-in that began before its guardian's removal and ends after it begins no session")
     func signingInAcrossARemoval() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

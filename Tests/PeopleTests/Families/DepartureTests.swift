@@ -47,7 +47,7 @@ extension TestServer {
 
 @Suite("Leaving and being removed")
 struct DepartureTests {
-    @Test("everything that hangs on the membership ends with it, in one act")
+    @Test("a removal ends everything that depends on the membership in one act")
     func remove() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -78,7 +78,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("an adult keeps the account and loses the family")
+    @Test("an adult who leaves keeps the account and loses the family")
     func leave() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -123,7 +123,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("guardians remove each other at the same time: one remains")
+    @Test("of two guardians who remove each other at once, one remains")
     func mutualRemoval() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -143,7 +143,7 @@ struct DepartureTests {
     }
 
     @Test(
-        "what is refused, and what of it is in the audit log",
+        "a removal by somebody without the right is refused, and a member's attempt is an audit entry",
         arguments: [
             ("participant", "child", 403, ["member.remove.denied"]),
             ("child", "participant", 403, ["member.remove.denied"]),
@@ -165,7 +165,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("the last guardian cannot go, by either door")
+    @Test("the last guardian can neither leave nor be removed")
     func cannotGo() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -185,7 +185,7 @@ struct DepartureTests {
     }
 
     @Test(
-        "a guardian nobody can sign in as is no guardian to stay behind, and may go",
+        "a guardian without a sign-in does not count as a remaining guardian, and may leave",
         arguments: ["leaving", "removal", "account"])
     func guardianWithoutPassword(way: String) async throws {
         try await TestServer.run { server in
@@ -216,7 +216,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("more open nags than an act may close: in several acts, the membership with the last")
+    @Test("more open nags than an act may cancel take several acts, the last with the membership")
     func manyNags() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -244,7 +244,7 @@ struct DepartureTests {
         try await server.call(API.getFamily, FamilyPath(familyID: family.id), as: person).inviteCode
     }
 
-    @Test("whoever is removed knows the invite code no more, nor does anybody they told it", arguments: [false, true])
+    @Test("after a removal the old invite code is not valid for anybody", arguments: [false, true])
     func renewedCode(byID: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -280,7 +280,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("a joining at the moment of a removal comes before it or finds no code", arguments: 0..<4)
+    @Test("a join during a removal comes before it or finds no code", arguments: 0..<4)
     func joiningMeanwhile(round: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -301,7 +301,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("consents a person gave in the family end with their membership")
+    @Test("a person's consents in the family end with their membership")
     func consents() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -9,7 +9,7 @@ import Testing
 @testable import ServerTestKit
 
 /// Attacks on everybody else by a family that grows without end: each member has a relationship with each.
-@Suite("A family stays small")
+@Suite("The size of a family")
 struct FamilySizeTests {
     private static let most = 50
 
@@ -29,7 +29,7 @@ struct FamilySizeTests {
             .count
     }
 
-    @Test("fifty members and no more, whichever way they come")
+    @Test("a family has fifty members at most, in whichever way they join")
     func members() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -66,7 +66,7 @@ struct FamilySizeTests {
         }
     }
 
-    @Test("of many at once no more come in than there is room for")
+    @Test("of several additions at once no more succeed than there is room for")
     func together() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -82,7 +82,7 @@ struct FamilySizeTests {
         }
     }
 
-    @Test("fifty accounts a day are made in a family, also when each of them is removed again")
+    @Test("fifty accounts a day are created in a family, also when each is removed again")
     func accounts() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -100,7 +100,7 @@ struct FamilySizeTests {
         }
     }
 
-    @Test("what one family has costs another nothing when somebody comes or goes")
+    @Test("a join or departure reads nothing of other families")
     func otherFamilies() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()

@@ -6,14 +6,14 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Names that show something else than they are")
+@Suite("Names with invisible characters")
 struct InvisibleNameTests {
     private static func rename(_ server: TestServer, _ family: Household, _ name: String) async throws -> Reply {
         try await server.call(
             "PATCH", "/api/v1/families/\(family.id)", as: family.guardian, body: ["name": .string(name)])
     }
 
-    @Test("invisible characters make no second Ann")
+    @Test("a name with invisible characters is refused")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -31,7 +31,7 @@ struct InvisibleNameTests {
     }
 
     @Test(
-        "emoji sequences, flags, and scripts that join or select stay",
+        "a name with emoji sequences, flags, or scripts that join or select is accepted",
         arguments: [
             "👩‍👩‍👧‍👦 Team", "🏳️‍🌈", "👩🏽‍🚀", "❤️ Home", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "Zoë", "שרה",
             "محمد",

@@ -9,7 +9,9 @@ import Testing
 
 @Suite("Joining by invite code")
 struct JoinTests {
-    @Test("in any case, as a participant with a relationship to everybody", arguments: [true, false])
+    @Test(
+        "a person joins by the invite code in any case, as a participant with a relationship to everybody",
+        arguments: [true, false])
     func join(byID: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -28,7 +30,9 @@ struct JoinTests {
         }
     }
 
-    @Test("codes that open nothing", arguments: ["NOSUCHCODE", "", "other family's", "child code"])
+    @Test(
+        "a wrong, empty, other family's or child code is 404",
+        arguments: ["NOSUCHCODE", "", "other family's", "child code"])
     func wrongCode(code: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -45,7 +49,7 @@ struct JoinTests {
         }
     }
 
-    @Test("not for those who have a family")
+    @Test("a member of a family cannot join one")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -58,7 +62,9 @@ struct JoinTests {
         }
     }
 
-    @Test("the code opens nothing to whom a guardian has blocked, and they are not told why", arguments: [true, false])
+    @Test(
+        "the code is not valid for somebody whom a guardian has blocked, and they are not told why",
+        arguments: [true, false])
     func blocked(byGuardian: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -83,7 +89,7 @@ struct JoinTests {
         }
     }
 
-    @Test("many at once: each joins once, and everybody has a relationship with everybody")
+    @Test("of sixteen joins at once each person joins once, and everybody has a relationship with everybody")
     func concurrent() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -106,7 +112,7 @@ struct JoinTests {
         }
     }
 
-    @Test("what changed while somebody was away comes once they are back")
+    @Test("what changed while somebody was away is in their feed once they are back")
     func syncedAgain() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -127,7 +133,7 @@ struct JoinTests {
         }
     }
 
-    @Test("somebody who comes back: member and relationships anew")
+    @Test("somebody who returns has their membership and relationships again")
     func again() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -184,7 +190,7 @@ struct AddMemberTests {
     }
 
     @Test(
-        "what is refused, and what of it is in the audit log",
+        "adding a member without the right is refused, and a member's attempt is an audit entry",
         arguments: [
             ("participant", "nell", FamilyRole.participant, 403, ["member.add.denied"]),
             ("child", "nell", .participant, 403, ["member.add.denied"]),
@@ -212,7 +218,7 @@ struct AddMemberTests {
         }
     }
 
-    @Test("an account made in the family comes back on a guardian's word, a child with the family's consent")
+    @Test("an account made in the family is added again by a guardian, a child's with the family's consent")
     func again() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -244,7 +250,7 @@ struct AddMemberTests {
         }
     }
 
-    @Test("the family's child does not come back over a block between it and that guardian", arguments: [true, false])
+    @Test("the family's child cannot be added over a block between it and that guardian", arguments: [true, false])
     func block(byChild: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -287,7 +293,7 @@ struct AddMemberTests {
         }
     }
 
-    @Test("a user name is one child's of the family, in any case, and as often as one likes elsewhere")
+    @Test("a user name is one child's of the family in any case, and free in other families")
     func sameName() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -307,7 +313,7 @@ struct AddMemberTests {
     }
 
     @Test(
-        "creating is refused",
+        "creating a member without the right or with invalid fields is refused",
         arguments: [
             ("participant", #"{"display_name":"F","role":"participant"}"#, 403, ["member.create.denied"]),
             (

@@ -12,7 +12,7 @@ struct NameTests {
     private static let composed = "Zo\u{eb}"
     private static let decomposed = "Zoe\u{308}"
 
-    @Test("are kept trimmed and composed, wherever they come from")
+    @Test("names are stored trimmed and composed, on every way in")
     func kept() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()
@@ -36,7 +36,7 @@ struct NameTests {
     }
 
     @Test(
-        "blank ones and ones with control characters are refused",
+        "blank names and names with control characters are refused",
         arguments: ["", " ", "\u{a0}\t", "a\nb", "\u{202e}x", "\u{200b}"])
     func refused(text: String) async throws {
         try await TestServer.run { server in
@@ -72,7 +72,7 @@ struct NameTests {
         }
     }
 
-    @Test("a user name has no twin, however it is typed, and signs in however it is typed")
+    @Test("a user name cannot be taken twice in any spelling, and signs in in any")
     func twins() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A family's time zone")
 struct TimeZoneTests {
-    @Test("is New York until the family says otherwise")
+    @Test("a new family's time zone is New York unless it names another")
     func create() async throws {
         try await TestServer.run { server in
             func create(_ name: String, _ zone: String?) async throws -> FamilyResponse {
@@ -23,7 +23,9 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("is one that the server knows", arguments: ["Mars/Olympus", "EST", "+02:00", "../etc/passwd", "Europe/"])
+    @Test(
+        "an unknown time zone is refused for a family",
+        arguments: ["Mars/Olympus", "EST", "+02:00", "../etc/passwd", "Europe/"])
     func unknown(zone: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -41,7 +43,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("is changed by guardians, with an entry, and only when it changes")
+    @Test("guardians change a family's time zone, with an entry, and only a real change is one")
     func update() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -107,7 +109,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("the day of the daily cap, of snoozes and of notes")
+    @Test("the daily cap, snoozes and notes count by the family's day")
     func day() async throws {
         try await moving { server, scene, move in
             let home = scene.home
@@ -152,7 +154,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("the week of the leaderboard and of the weekly report")
+    @Test("the leaderboard and the weekly report use the family's week")
     func week() async throws {
         try await moving { server, scene, move in
             let home = scene.home
@@ -169,7 +171,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("the weekdays of patterns")
+    @Test("patterns use the family's weekdays")
     func weekdays() async throws {
         try await moving { server, scene, move in
             let home = scene.home
@@ -190,7 +192,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("quiet hours, unless the person has a zone of their own")
+    @Test("quiet hours use the family's time zone unless the person has one of their own")
     func quietHours() async throws {
         try await moving { server, scene, move in
             // It is 11:00 in New York and 16:00 in Berlin.
@@ -205,7 +207,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("the clock that a series keeps")
+    @Test("a series keeps the family's clock")
     func series() async throws {
         try await moving { server, scene, move in
             let home = scene.home
@@ -227,7 +229,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("what devices and preferences are told")
+    @Test("devices and preferences have the family's time zone")
     func facts() async throws {
         try await moving { server, scene, move in
             let home = scene.home

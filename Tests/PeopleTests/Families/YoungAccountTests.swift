@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Somebody under 13 without a family")
+@Suite("Accounts of people under 13 without a family")
 struct YoungAccountTests {
     /// Signs up somebody who will be 13 the day after, and joins the family, as a child.
     private func child(_ server: TestServer, of family: Household) async throws -> UserID {
@@ -26,7 +26,7 @@ struct YoungAccountTests {
             "POST", "/api/v1/families/join", token: token, body: ["invite_code": .string(code)])
     }
 
-    @Test("joins by code once the family consents to children's accounts, and is an active child from then on")
+    @Test("a person under 13 joins by code once the family consents, and is an active child from then on")
     func joins() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -52,7 +52,7 @@ struct YoungAccountTests {
         }
     }
 
-    @Test("no guardian of whatever family can take them in, with or without the consent")
+    @Test("no guardian can add a waiting account of a person under 13")
     func isNotTaken() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -78,7 +78,9 @@ struct YoungAccountTests {
         return (answer.user.status, answer.accessToken.wireText)
     }
 
-    @Test("who leaves or is removed waits for a guardian again, and founds nothing", arguments: [true, false])
+    @Test(
+        "a person under 13 who leaves or is removed is pending again, and cannot create a family",
+        arguments: [true, false])
     func waitsAgain(byLeaving: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -115,7 +117,7 @@ struct YoungAccountTests {
         }
     }
 
-    @Test("who is 13 by then keeps the account")
+    @Test("somebody who is 13 when leaving keeps an active account")
     func isThirteen() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -130,7 +132,7 @@ struct YoungAccountTests {
         }
     }
 
-    @Test("who has turned 13 while waiting waits on, until they join a family")
+    @Test("somebody who turns 13 while pending stays pending until they join a family")
     func stillWaiting() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -144,7 +146,7 @@ struct YoungAccountTests {
         }
     }
 
-    @Test("a code opens no family whose consent is revoked, nor one that blocks them, nor with the child code")
+    @Test("a person under 13 cannot join without the family's consent, over a block, or by the child code")
     func attacks() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -194,7 +196,7 @@ struct YoungAccountTests {
         }
     }
 
-    @Test("of many joins at once one succeeds, in one family; a consent revoked at the same time is obeyed or too late")
+    @Test("of joins at once into two families one succeeds, and a consent revoked meanwhile is obeyed or too late")
     func atOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -244,7 +246,7 @@ struct YoungAccountTests {
         }
     }
 
-    @Test("an age on the day before, on and after a birthday, the database's as the server's")
+    @Test("database and server agree on an age on the day before, on and after a birthday")
     func ages() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()

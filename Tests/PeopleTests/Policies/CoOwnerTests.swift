@@ -20,7 +20,7 @@ struct CoOwnerTests {
         return (family, id)
     }
 
-    @Test("a change waits until both approved it, and then holds in one act")
+    @Test("a change waits until both owners approved it, and then takes effect in one act")
     func proposal() async throws {
         try await TestServer.run { server in
             let (family, id) = try await shared(server)
@@ -54,7 +54,7 @@ struct CoOwnerTests {
         }
     }
 
-    @Test("the other owner's same change is an approval; another change replaces the proposal")
+    @Test("the same change by the other owner is an approval, and another change replaces the proposal")
     func disagreement() async throws {
         try await TestServer.run { server in
             let (family, id) = try await shared(server)
@@ -75,7 +75,7 @@ struct CoOwnerTests {
         }
     }
 
-    @Test("both approve at once, many times: one change")
+    @Test("several approvals of both owners at once make one change")
     func atOnce() async throws {
         try await TestServer.run { server in
             let (family, id) = try await shared(server)
@@ -96,7 +96,7 @@ struct CoOwnerTests {
         }
     }
 
-    @Test("nobody but the two approves, and neither decides alone, not even about owners")
+    @Test("nobody but the two owners approves, and neither decides alone, not even about owners")
     func attackers() async throws {
         try await TestServer.run { server in
             let (family, id) = try await shared(server)
@@ -126,7 +126,7 @@ struct CoOwnerTests {
         }
     }
 
-    @Test("after one of two left, the other widens nothing until another guardian approved to be co-owner")
+    @Test("after one of two owners left, the other widens no limit until another guardian approved as co-owner")
     func departure() async throws {
         try await TestServer.run { server in
             let (family, id) = try await shared(server)
@@ -222,7 +222,7 @@ struct CoOwnerTests {
     }
 
     @Test(
-        "however an owner goes, what was proposed with them goes as well, and who was to become an owner is not",
+        "when an owner or a proposed one leaves in any way, the proposal is dropped, and no one new is an owner",
         arguments: ["removal", "account", "named"])
     func departureOfNamed(way: String) async throws {
         try await TestServer.run { server in
@@ -243,7 +243,7 @@ struct CoOwnerTests {
         }
     }
 
-    @Test("an owner leaves at the moment of the other's approval: it holds before, or not at all")
+    @Test("when an owner leaves during the other's approval, the change takes effect before it or not at all")
     func leavingMeanwhile() async throws {
         try await TestServer.run { server in
             let (family, id) = try await shared(server)

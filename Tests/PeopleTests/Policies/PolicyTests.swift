@@ -16,7 +16,7 @@ struct PolicyTests {
         "pushback_cooldown_minutes": 60, "third_party_models": false,
     ]
 
-    @Test("every family has its policy, with every limit under its public name")
+    @Test("every family has a policy with every limit under its public name")
     func standard() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -38,7 +38,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("a change holds at once; its entry tells the version, and each limit before and after")
+    @Test("a change of a policy holds at once; its entry has the version, and each limit before and after")
     func change() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -73,7 +73,9 @@ struct PolicyTests {
         }
     }
 
-    @Test("who may not", arguments: [("participant", 403), ("child", 403), ("stranger", 404), ("removed", 404)])
+    @Test(
+        "guardians alone read and change a policy; others get 403, and outsiders 403 or 404",
+        arguments: [("participant", 403), ("child", 403), ("stranger", 404), ("removed", 404)])
     func refused(who: String, status: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -98,7 +100,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("a guardian who is no owner reads, and neither changes nor approves")
+    @Test("a guardian who is no owner reads a policy, but neither changes nor approves it")
     func notOwner() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -115,7 +117,7 @@ struct PolicyTests {
     }
 
     @Test(
-        "a value that no policy may have is refused and named",
+        "a value that no policy may have is refused by its name",
         arguments: [
             ("daily_nag_cap", "0"), ("daily_nag_cap", "9"), ("daily_nag_cap", "2.5"), ("daily_nag_cap", "\"2\""),
             ("daily_nag_cap", "[2]"), ("daily_nag_cap", "9223372036854775807"), ("daily_nag_cap", "1e300"),
@@ -137,7 +139,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("names that the server does not know are bounded in number and length")
+    @Test("unknown names of a policy are limited in number and length")
     func bounds() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -192,7 +194,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("what was read before somebody else's change changes and approves nothing")
+    @Test("a change or an approval with an outdated If-Match is refused")
     func stale() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -220,7 +222,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("with nothing proposed an owner approves the version in force, once")
+    @Test("without a proposal an owner approves the version in force, once")
     func approval() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -34,7 +34,7 @@ struct PreferencesTests {
             headers: ifMatch.map { ["If-Match": $0] } ?? [:])
     }
 
-    @Test("with nothing set, the defaults")
+    @Test("preferences that are not set have their defaults")
     func defaults() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -52,7 +52,7 @@ struct PreferencesTests {
         }
     }
 
-    @Test("merged name by name: unknown names kept, null takes away; the audit log has names only")
+    @Test("preferences are merged by name: unknown names stay, null removes, and the audit log has names only")
     func merge() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -86,7 +86,7 @@ struct PreferencesTests {
     }
 
     @Test(
-        "known names hold what the rules can read",
+        "a known preference with an invalid value is refused",
         arguments: [
             ("gamification_enabled", JSONValue.string("yes")), ("quiet_hours_enabled", 1),
             ("quiet_hours_start", "25:00"),
@@ -104,7 +104,7 @@ struct PreferencesTests {
     }
 
     @Test(
-        "what the family's policy decides is refused",
+        "a limit of the family's policy is refused as a preference",
         arguments: [
             ("daily_cap", JSONValue.integer(8)), ("daily_nag_cap", 8), ("max_snooze_minutes", 30),
             ("points_multiplier", 3), ("max_pushback", 3), ("cooldown_minutes", 15),
@@ -126,7 +126,7 @@ struct PreferencesTests {
     }
 
     @Test(
-        "known names take every value they should",
+        "a known preference accepts each valid value",
         arguments: [
             ("quiet_hours_start", JSONValue.string("21:30:15")), ("quiet_hours_end", "06:00"), ("timezone", "UTC"),
             ("delivery_channel", "sms"), ("delivery_channel", "both"), ("pushback_mode", "off"), ("tone", "empathetic"),
@@ -143,7 +143,7 @@ struct PreferencesTests {
         }
     }
 
-    @Test("no larger than it may be")
+    @Test("preferences beyond the size limit are refused")
     func size() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -156,7 +156,7 @@ struct PreferencesTests {
     }
 
     @Test(
-        "of another member: guardians, and the person by that path as well",
+        "guardians and the person themself read and change a member's preferences",
         arguments: [
             ("guardian", "child", 200, false), ("child", "child", 200, false), ("participant", "child", 403, true),
             ("child", "guardian", 403, true), ("stranger", "child", 403, false), ("removed", "child", 403, false),
@@ -182,7 +182,7 @@ struct PreferencesTests {
         }
     }
 
-    @Test("If-Match: only what was seen is changed")
+    @Test("with If-Match preferences are changed only if the etag still holds")
     func precondition() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -213,7 +213,7 @@ struct PreferencesTests {
         }
     }
 
-    @Test("twenty changes at once are all kept; of twenty on one condition one is done")
+    @Test("of twenty changes at once all are kept, and of twenty with one If-Match one is")
     func concurrent() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -234,7 +234,7 @@ struct PreferencesTests {
         }
     }
 
-    @Test("other features read them with their own statements")
+    @Test("other features read stored preferences with their own statements")
     func stored() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
