@@ -88,7 +88,8 @@ struct ColourProfileTests {
     }
 
     @Test(
-        "a JPEG's profile keeps its colours only, also in several segments", arguments: [1, 2, 5], [2, 4] as [UInt8])
+        "cleaning a JPEG keeps only the colours of its profile, also in several segments", arguments: [1, 2, 5],
+        [2, 4] as [UInt8])
     func jpeg(parts: Int, version: UInt8) throws {
         var profile = SampleProfile()
         profile.version = version
@@ -99,7 +100,7 @@ struct ColourProfileTests {
         #expect(try Picture(cleaning: output).bytes == output)
     }
 
-    @Test("a PNG's profile keeps its colours only")
+    @Test("cleaning a PNG keeps only the colours of its profile")
     func png() throws {
         var profile = SampleProfile()
         (profile.space, profile.curve) = ("GRAY", Sample.bytes("curv\0\0\0\0\0\0\0\u{1}\u{2}\u{33}"))
@@ -113,7 +114,7 @@ struct ColourProfileTests {
         #expect(try Picture(cleaning: twice).bytes == output)
     }
 
-    @Test("a WebP's profile keeps its colours only, and its flag stays")
+    @Test("cleaning a WebP keeps only the colours of its profile, and its flag")
     func webp() throws {
         let profile = SampleProfile()
         let output = try Picture(
@@ -124,7 +125,7 @@ struct ColourProfileTests {
         #expect(try Picture(cleaning: output).bytes == output)
     }
 
-    @Test("a HEIC's profile keeps its colours only, in its place")
+    @Test("cleaning a HEIC keeps only the colours of its profile, in its place")
     func heic() throws {
         let profile = SampleProfile()
         let input = heic(Sample.bytes("prof") + profile.bytes)
@@ -143,7 +144,7 @@ struct ColourProfileTests {
         }
     }
 
-    @Test("a profile that is damaged, of tables, or of a kind that pictures do not have is removed")
+    @Test("cleaning removes a profile that is damaged, of tables, or of a kind that pictures do not have")
     func removed() throws {
         let whole = SampleProfile().bytes
         var others = [whole.dropLast(whole.count - 200), [], Array(repeating: 0xFF, count: 400)].map { Array($0) }

@@ -2,7 +2,7 @@ import Pictures
 import Testing
 
 /// Small files that would take gigabytes, or minutes, to show.
-@Suite("Pictures that are too much to show")
+@Suite("Limits of a picture's content")
 struct PictureBombTests {
     private static let sample = Sample.self
 
@@ -57,20 +57,22 @@ struct PictureBombTests {
             + sample.box("mdat", [1, 2])
     }
 
-    @Test("as much as is allowed is accepted, and one more refused", arguments: bombs)
+    @Test("a picture with the most that is allowed is accepted, and with one more refused", arguments: bombs)
     func bounds(_ bomb: Bomb) throws {
         let largest = try Picture(cleaning: bomb.make(bomb.most))
         #expect(!largest.bytes.isEmpty)
         #expect(throws: PictureError.tooManyPixels) { try Picture(cleaning: bomb.make(bomb.most + 1)) }
     }
 
-    @Test("of a HEIC's properties, words and times are erased", arguments: ["udes", "altt", "crtt", "mdft", "uuid"])
+    @Test(
+        "cleaning a HEIC erases the words and times in its properties",
+        arguments: ["udes", "altt", "crtt", "mdft", "uuid"])
     func descriptions(_ name: String) throws {
         let cleaned = try Picture(cleaning: Self.heic(1, Self.sample.box(name, Self.sample.bytes("at home"))))
         #expect(cleaned.bytes == Self.heic(1, Self.sample.box("free", Array(repeating: 0, count: 7))))
     }
 
-    @Test("a HEIC whose size breaks off is damaged")
+    @Test("a HEIC whose size breaks off is refused as damaged")
     func brokenSize() {
         let tables = Self.sample.box("iprp", Self.sample.box("ipco", Self.sample.box("ispe", [0, 0, 0, 0, 1])))
         let file =

@@ -273,7 +273,7 @@ struct PictureTests {
             sample.heic + sample.bigEndian(1) + sample.bytes("mdat") + sample.bigEndian(18, 8) + [1, 2]),
     ]
 
-    @Test("keeps", arguments: cleaned)
+    @Test("a cleaned picture keeps exactly what shows it", arguments: cleaned)
     func cleans(_ sample: Cleaned) throws {
         let picture = try Picture(cleaning: sample.input)
         #expect(picture.format == sample.format)
@@ -281,7 +281,7 @@ struct PictureTests {
         #expect(try Picture(cleaning: picture.bytes) == picture)
     }
 
-    @Test("every beginning of a picture is refused, but those of JPEGs that show something", arguments: cleaned)
+    @Test("every beginning of a picture is refused, except those of JPEGs that show something", arguments: cleaned)
     func beginnings(_ sample: Cleaned) throws {
         // Without its last boxes, a HEIC still is one.
         let ends = Set([36, 46, sample.output.count - 11, sample.output.count - 24])
@@ -377,12 +377,12 @@ struct PictureTests {
                         + sample.box("iloc", [0, 0, 0, 0, 0, 0, 255, 255]))),
     ]
 
-    @Test("refuses", arguments: refused)
+    @Test("a file that is no acceptable picture is refused with its error", arguments: refused)
     func refuses(_ sample: Refused) {
         #expect(throws: sample.error) { try Picture(cleaning: sample.input) }
     }
 
-    @Test("nothing of the place is left in a JPEG")
+    @Test("a cleaned JPEG has no location and no camera")
     func place() throws {
         let input = Sample.jpeg([Sample.exif(orientation: 6), Sample.picture])
         let output = try Picture(cleaning: input).bytes

@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("a closed pool says so")
+    @Test("a query on a closed pool fails with unavailable")
     func closedPool() async throws {
         try await withDatabase { database in
             _ = try await database.query("SELECT 1")
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("whoever is cancelled while waiting for a session leaves their place to another at once, and is not served")
+    @Test("whoever is cancelled while waiting for a session gives up their place at once, and is not served")
     func cancelledWaits() async throws {
         var limits = Database.Limits.patient
         limits.connections = 1
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test("a statement that one batch is refused before preparing does no harm to those behind it on the session")
+    @Test("a statement that a failed pipeline never prepared is prepared for those behind it on the session")
     func aSkippedPrepareIsNobodyElses() async throws {
         var limits = Database.Limits.patient
         limits.connections = 1
@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    @Test("a migration that does not get its locks makes room for those behind it, and is tried again")
+    @Test("a migration that does not get its locks lets those behind it pass, and is tried again")
     func migrationBehindALock() async throws {
         try await withDatabase { database in
             _ = try await database.query("CREATE TABLE thing (id bigint)")

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Postgres
 
-@Suite("One deadline for all that a request waits for") struct DeadlineTests {
+@Suite("The deadline of a request in the database") struct DeadlineTests {
     private static let lockTimeout: SQL = "SELECT current_setting('lock_timeout') AS timeout"
     private static let key = GroupCommit.Key(high: 0, low: 1)
 
-    @Test("what is left of a request's time limits its wait for locks, in its own transaction alone")
+    @Test("the remaining time of a request limits its wait for locks, in its own transaction alone")
     func lockLimit() async throws {
         try await withDatabase(settings: [("lock_timeout", "7s")]) { database in
             _ = try await database.query("SELECT 1")
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("the statements of a transaction wait for locks as long as time is left; without a deadline by the setting")
+    @Test("a transaction's statements wait for locks until the deadline, and without one as the setting says")
     func transactions() async throws {
         try await withDatabase(settings: [("lock_timeout", "7s")]) { database in
             _ = try await database.query("SELECT 1")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("a batch leaves its writes time to run alone; a write that runs alone waits as long as it may, or less")
+    @Test("a batch waits for locks as the setting says, or less when its deadline is near")
     func groupCommit() async throws {
         try await withDatabase(settings: [("lock_timeout", "7s")]) { database in
             _ = try await database.query("SELECT 1")
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("of writes that wait for a session the one whose time ends first is refused first, and alone")
+    @Test("of writes that wait for a session the one with the earliest deadline is refused first, and alone")
     func session() async throws {
         var limits = Database.Limits.patient
         limits.connections = 1

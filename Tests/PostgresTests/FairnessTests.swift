@@ -18,7 +18,7 @@ struct FairnessTests {
         selection.takeBatch(from: &pending, limit: limit, key: \.key, fits: { $0.kind == $1[0].kind }).map(\.key)
     }
 
-    @Test("a key with many writes does not fill the batch: the others' first ones come before its second")
+    @Test("a key with many writes does not fill a batch: others' first writes come before its second")
     func shares() {
         var selection = BatchSelection<String>()
         var pending = (0..<64).map { _ in Write(key: "a") } + ["b", "c", "b"].map { Write(key: $0) }
@@ -26,7 +26,7 @@ struct FairnessTests {
         #expect(batch == ["a", "b", "c", "a", "a", "a", "a", "a"] && pending.count == 59)
     }
 
-    @Test("of a key that has a batch under way none is taken until that has ended")
+    @Test("no write of a key is taken while a batch with the key is under way")
     func underWay() {
         var selection = BatchSelection<String>()
         var pending = ["a", "a", "b"].map { Write(key: $0) }
@@ -39,7 +39,7 @@ struct FairnessTests {
         #expect(last == ["a"])
     }
 
-    @Test("keys take turns, and what does not fit waits for the next batch")
+    @Test("keys take turns, and writes that do not fit wait for the next batch")
     func turns() {
         var selection = BatchSelection<String>()
         var pending = ["a", "a", "a", "b", "c", "b"].map { Write(key: $0) } + [Write(key: "d", kind: 1)]
@@ -62,7 +62,7 @@ struct FairnessTests {
         """
     }
 
-    @Test("many writes of a key whose row is held keep neither other keys' writes nor anybody's reads waiting")
+    @Test("many writes of a key whose row is locked delay neither other keys' writes nor reads")
     func heldRow() async throws {
         var limits = Database.Limits()
         limits.connections = 4
@@ -110,7 +110,7 @@ struct FairnessTests {
         }
     }
 
-    @Test("while transactions hold the sessions for writes and another waits for one, reads go on")
+    @Test("reads go on while transactions hold the sessions for writes and another waits for one")
     func reads() async throws {
         var limits = Database.Limits()
         limits.connections = 4

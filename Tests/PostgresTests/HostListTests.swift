@@ -15,7 +15,7 @@ struct HostListTests {
         return (hosts.names, Dictionary(uniqueKeysWithValues: lists.map { ($0.keyword, $0.value) }))
     }
 
-    @Test("a name keeps its place and its port, with one entry for each of its addresses")
+    @Test("a host name keeps its place and port, with one entry for each of its addresses")
     func names() throws {
         let (names, lists) = try applied(
             "postgres://a.test:1,b.test:2,a.test:3/d",
@@ -28,13 +28,13 @@ struct HostListTests {
             ])
     }
 
-    @Test("hosts without an answer are left out; one port is everybody's")
+    @Test("hosts without an address are left out, and a single port is every host's")
     func unknown() throws {
         let (_, lists) = try applied("host=a.test,b.test port=7 dbname=d", ["b.test": ["192.0.2.2"]])
         #expect(lists == ["dbname": "d", "host": "b.test", "hostaddr": "192.0.2.2", "port": "7"])
     }
 
-    @Test("sockets, addresses and names with an address given beside them stay as they are")
+    @Test("sockets, addresses and names with a given address are left unchanged")
     func literals() throws {
         let (names, lists) = try applied(
             "host=/run/db,192.0.2.1,::1,fe80::1%eth0,a.test,b.test hostaddr=,,,,192.0.2.9, port=1,2,3,4,5,",
@@ -47,14 +47,16 @@ struct HostListTests {
             ])
     }
 
-    @Test("what has no name has nothing to look up", arguments: ["", "host=/run/db", "host=@db", "hostaddr=10.0.0.1"])
+    @Test(
+        "a connection string without host names has nothing to look up",
+        arguments: ["", "host=/run/db", "host=@db", "hostaddr=10.0.0.1"])
     func nothing(url: String) throws {
         let hosts = try HostList(ConnectionOptions(url: url).parameters)
         #expect(hosts?.names.isEmpty == true)
     }
 
     @Test(
-        "lists that do not fit together are left to libpq, which refuses them",
+        "lists of different lengths are left to libpq, which refuses them",
         arguments: ["host=a,b port=1,2,3", "host=a,b hostaddr=10.0.0.1"])
     func mismatch(url: String) throws {
         #expect(try HostList(ConnectionOptions(url: url).parameters) == nil)

@@ -26,7 +26,7 @@ struct HostResolverTests {
         return limits
     }
 
-    @Test("a resolver that never answers holds up no timer and no other session, and its attempt ends in time")
+    @Test("a resolver that never answers delays no timer and no other session, and its attempt ends in time")
     func deadResolver() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -59,7 +59,7 @@ struct HostResolverTests {
         }
     }
 
-    @Test("a name that nobody answers for does not keep a session from the other hosts, nor does one that is not known")
+    @Test("an unanswered or unknown name does not keep a session from the other hosts")
     func otherHosts() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -84,7 +84,7 @@ struct HostResolverTests {
         }
     }
 
-    @Test("a lookup that fails is the session's failure, and the next attempt looks again")
+    @Test("a failed lookup fails the session, and the next attempt looks up again")
     func failure() async throws {
         try await withDatabase { database in
             let lookups = Locked(0)
@@ -114,7 +114,7 @@ struct HostResolverTests {
         }
     }
 
-    @Test("those who ask for a name at the same time share one lookup")
+    @Test("simultaneous requests for a name share one lookup")
     func shared() async throws {
         let (gate, lookups) = (Gate(), Locked(0))
         let resolver = HostResolver { name in
@@ -141,7 +141,7 @@ struct HostResolverTests {
         #expect(lookups.withLock { $0 } == 1)
     }
 
-    @Test("TLS checks the name that was looked up, not the address")
+    @Test("TLS checks the host name that was looked up, not the address")
     func nameInCertificate() async throws {
         let resolver = HostResolver { _ in .success(["127.0.0.1"]) }
         var limits = Self.limits(connectTimeout: .seconds(60))

@@ -5,8 +5,8 @@ import Reactor
 import SQL
 import Testing
 
-@Suite("Statements of one shape as one") struct MergingTests {
-    @Test("values of every type and nulls come back to whom they belong")
+@Suite("Merged statements") struct MergingTests {
+    @Test("merged reads return values of every type and nulls to their callers")
     func everyType() async throws {
         try await withDatabase { database in
             let id = NagID(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("reads that wait together share a statement; each gets its own rows, none, one or many")
+    @Test("reads that wait together share a statement, and each gets its own rows, none, one or many")
     func reads() async throws {
         try await withDatabase { database in
             let outcomes = await together(100, on: database) { number in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a read that is refused spoils nobody else's, and those of other shapes wait for their turn")
+    @Test("a refused read does not affect the others, and reads of other shapes wait for their turn")
     func refusals() async throws {
         try await withDatabase { database in
             let outcomes = await together(60, on: database) { number in
@@ -89,7 +89,7 @@ import Testing
         """
     }
 
-    @Test("writes of one shape and different keys are one statement; what does not apply or is refused is so alone")
+    @Test("writes of one shape with different keys are one statement, and those that fail do so alone")
     func writes() async throws {
         try await withDatabase { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("a batch that meets an act of somebody else's applies to what that left")
+    @Test("two batching loops that write the same keys apply every write once")
     func contention() async throws {
         try await withDatabase { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("locks that somebody holds for long keep nobody else from writing, once it is known")
+    @Test("locks that are held for long delay no other key's writes, once that is known")
     func lockedKeys() async throws {
         try await withDatabase(settings: [("lock_timeout", "3000")]) { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
@@ -179,7 +179,7 @@ import Testing
 
     private static func key(_ number: Int) -> GroupCommit.Key { GroupCommit.Key(high: 0, low: UInt64(number)) }
 
-    @Test("a statement that is held up holds nobody else up for long")
+    @Test("a statement that waits for a lock does not delay others for long")
     func contended() async throws {
         var limits = Database.Limits()
         limits.batchesPerConnection = 1
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test("who waits for a statement under way is refused like who waits for a session: too many, or too long")
+    @Test("whoever waits for a statement under way is refused if too many wait, or too long")
     func timeout() async throws {
         var limits = Database.Limits()
         limits.connections = 1
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test("what cannot be told apart, or has text of the moment, is not merged")
+    @Test("statements that cannot be told apart, or with text of the moment, are not merged")
     func unmerged() {
         #expect(SQL.merged(["SELECT 1", "SELECT 1"]) == nil)
         #expect(SQL.merged([SQL(unsafeSQL: "SELECT 1")]) == nil)

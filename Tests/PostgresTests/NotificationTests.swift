@@ -29,7 +29,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("hears payloads in order, and of no other channel")
+    @Test("a listener receives payloads in order, and none of another channel")
     func payloads() async throws {
         try await Self.withListener { database, record, _ in
             for payload in ["one", "", "drei €"] {
@@ -40,7 +40,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("listens again after its session was killed, and says so")
+    @Test("a listener listens again after its session was killed, and says so")
     func killed() async throws {
         try await Self.withListener { database, record, listener in
             for round in 2...4 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("The pool's queue, without a database")
+@Suite("The session pool's queue")
 struct SessionPoolTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
@@ -22,7 +22,7 @@ struct SessionPoolTests {
         return pool
     }
 
-    @Test("who waits is served in the order of arrival, and a newcomer does not pass")
+    @Test("those who wait for a session are served in order of arrival, and a newcomer does not overtake")
     func order() {
         var pool = pool(1)
         #expect(pool.acquireAtOnce(for: .write) == 0)
@@ -38,7 +38,7 @@ struct SessionPoolTests {
         #expect(pool.waiting == 0 && pool.nextDeadline == nil)
     }
 
-    @Test("requests spread over the sessions that the fewest hold, up to the limit of each")
+    @Test("requests spread over the sessions with the fewest users, up to the limit of each")
     func spread() {
         var pool = pool(2, perConnection: 2)
         let sessions = (0..<5).map { _ in pool.acquireAtOnce(for: .read) }
@@ -53,7 +53,7 @@ struct SessionPoolTests {
         #expect(pool.acquireAtOnce(for: .read) == nil)
     }
 
-    @Test("a read that comes while only writes wait has the session kept for reads")
+    @Test("a read that comes while only writes wait gets the session kept for reads")
     func newcomer() {
         var pool = pool(3)
         #expect([pool.acquireAtOnce(for: .exclusive), pool.acquireAtOnce(for: .exclusive)] == [1, 2])
@@ -77,7 +77,7 @@ struct SessionPoolTests {
         #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, session: 1)])
     }
 
-    @Test("a quarter of the sessions is for bulk reads, and nobody else waits behind those that wait for it")
+    @Test("a quarter of the sessions is for bulk reads, and those that wait for it delay nobody else")
     func bulkReads() {
         var pool = pool(8, perConnection: 2)
         let bulkReads = (0..<3).map { _ in pool.acquireAtOnce(for: .bulkRead) }
@@ -97,7 +97,7 @@ struct SessionPoolTests {
         #expect(pool.cancel(2).wasWaiting && pool.waiting == 0)
     }
 
-    @Test("of few sessions one may have a bulk read, which passes waiting writes as other reads do")
+    @Test("of few sessions one may have a bulk read, which overtakes waiting writes as other reads do")
     func bulkReadAndWrites() {
         var pool = pool(3)
         #expect([pool.acquireAtOnce(for: .write), pool.acquireAtOnce(for: .write)] == [1, 2])
@@ -119,7 +119,7 @@ struct SessionPoolTests {
         #expect(pool.release(0, from: .bulkRead).grants == [])
     }
 
-    @Test("the one timer is for who has waited longest, and those whose time is over leave the queue")
+    @Test("the pool's timer is for the earliest deadline, and those whose time is over leave the queue")
     func timeout() {
         var pool = pool(1)
         _ = pool.acquireAtOnce(for: .exclusive)
@@ -137,7 +137,7 @@ struct SessionPoolTests {
         #expect(pool.nextDeadline == nil)
     }
 
-    @Test("of those who wait the earliest deadline comes first, wherever its request is in the queue")
+    @Test("among those who wait the earliest deadline comes first, wherever its request is in the queue")
     func deadlines() {
         var pool = pool(1)
         _ = pool.acquireAtOnce(for: .exclusive)
@@ -153,7 +153,7 @@ struct SessionPoolTests {
         #expect(pool.nextDeadline == nil)
     }
 
-    @Test("whoever is cancelled gives up their place at once: the queue has room again, and those behind move up")
+    @Test("a cancelled request leaves the queue at once: there is room again, and those behind move up")
     func cancellation() {
         var pool = pool(1, queue: 2)
         _ = pool.acquireAtOnce(for: .write)
@@ -184,7 +184,7 @@ struct SessionPoolTests {
         #expect(pool.waiting == 0)
     }
 
-    @Test("a full queue refuses, and a closed pool does")
+    @Test("a full queue and a closed pool refuse requests")
     func refusals() {
         var pool = pool(0, of: 1, queue: 2)
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
@@ -197,7 +197,7 @@ struct SessionPoolTests {
         #expect(pool.beginAttempt() == false)
     }
 
-    @Test("no more sessions are opened than there may be, and those who wait get the new one")
+    @Test("the pool opens no more sessions than its limit, and those who wait get the new one")
     func opening() {
         var pool = pool(0, of: 2, perConnection: 2)
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
@@ -209,7 +209,7 @@ struct SessionPoolTests {
         #expect(pool.beginAttempt() == false)
     }
 
-    @Test("pauses between attempts double up to a second, until a session is open")
+    @Test("pauses between connection attempts double up to a second, until a session is open")
     func reconnect() {
         var pool = pool(0, of: 1)
         let pauses = (0..<7).map { _ in
@@ -225,7 +225,7 @@ struct SessionPoolTests {
         #expect(pool.attemptFailed() == nil)
     }
 
-    @Test("a session that is lost serves nobody, and giving it back changes nothing")
+    @Test("a lost session serves nobody, and returning it changes nothing")
     func lost() {
         var pool = pool(1)
         _ = pool.acquireAtOnce(for: .write)
@@ -237,7 +237,7 @@ struct SessionPoolTests {
         #expect(pool.opened(1) == [.init(ticket: 1, session: 1)])
     }
 
-    @Test("a retired session is given to nobody, and is to be closed when the last gives it back")
+    @Test("a retired session serves nobody, and is closed when the last user returns it")
     func retired() {
         var pool = pool(1, perConnection: 2)
         _ = (pool.acquireAtOnce(for: .read), pool.acquireAtOnce(for: .read))

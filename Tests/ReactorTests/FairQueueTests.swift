@@ -1,7 +1,7 @@
 import Reactor
 import Testing
 
-@Suite("A queue with lanes")
+@Suite("A fair queue with lanes")
 struct FairQueueTests {
     private func drained(_ queue: FairQueue<String>) -> [String] {
         var queue = queue
@@ -10,7 +10,7 @@ struct FairQueueTests {
         return order
     }
 
-    @Test("lanes take turns, and in a lane its clients do")
+    @Test("lanes take turns, and within a lane its clients do")
     func turns() {
         var queue = FairQueue<String>(lanes: 3, limit: 10)
         for number in 1...3 { #expect(queue.append("a\(number)", lane: 0, client: 1) == nil) }
@@ -20,7 +20,7 @@ struct FairQueueTests {
         #expect(drained(queue) == ["a1", "c1", "b1", "c2", "a2", "a3"])
     }
 
-    @Test("a lane's crowd keeps another lane waiting for one of its own at most")
+    @Test("many entries of one lane delay another lane by one of theirs at most")
     func crowd() {
         var queue = FairQueue<String>(lanes: 2, limit: 100)
         for number in 0..<90 { #expect(queue.append("sign-up", lane: 1, client: number) == nil) }
@@ -30,7 +30,7 @@ struct FairQueueTests {
         #expect(order.count == 105)
     }
 
-    @Test("a full lane takes no more of one client, and others at its cost")
+    @Test("a full lane refuses its largest client, and makes room for others at that one's cost")
     func room() {
         var queue = FairQueue<String>(lanes: 2, limit: 4)
         for number in 1...4 { #expect(queue.append("a\(number)", lane: 0, client: 1) == nil) }
@@ -44,7 +44,7 @@ struct FairQueueTests {
         #expect(drained(queue) == ["a1", "f1", "b1", "c1", "d1"])
     }
 
-    @Test("what is served and what comes meanwhile never goes beyond the limit, and nothing is lost")
+    @Test("the queue never exceeds its limit, and loses no entry")
     func accounting() {
         var queue = FairQueue<Int>(lanes: 3, limit: 5)
         var (given, served, refused) = (0, 0, 0)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Values bound to a loop")
 struct LoopBoundTests {
-    @Test("a value comes out on its loop")
+    @Test("a value bound to a loop can be read on it")
     func onTheLoop() async throws {
         let loop = try EventLoop(name: "test")
         try loop.start()
@@ -12,7 +12,7 @@ struct LoopBoundTests {
         #expect(try await loop.task { _ in bound.value } == [1, 2])
     }
 
-    @Test("a value that is opened on another loop ends a debug build")
+    @Test("reading a bound value on another loop ends a debug build")
     func elsewhere() async {
         await #expect(processExitsWith: .failure) {
             let loops = (try EventLoop(name: "one"), try EventLoop(name: "two"))
@@ -23,7 +23,7 @@ struct LoopBoundTests {
         }
     }
 
-    @Test("a value that is bound on no loop ends a debug build")
+    @Test("binding a value outside a loop ends a debug build")
     func nowhere() async {
         await #expect(processExitsWith: .failure) { _ = LoopBound(value: 1) }
     }

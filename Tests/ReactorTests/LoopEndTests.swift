@@ -3,7 +3,7 @@ import Foundation
 import Reactor
 import Testing
 
-@Suite("What a loop owes to tasks that outlive it")
+@Suite("Tasks that outlive their loop")
 struct LoopEndTests {
     /// The thread sanitizer makes a loop and its thread many times dearer.
     private static let loops = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 1_000 : 200
@@ -26,7 +26,7 @@ struct LoopEndTests {
         }
     }
 
-    @Test("a task that is resumed when its loop is gone runs to its end")
+    @Test("a task that is resumed after its loop's end runs to its end")
     func resumedAfterTheEnd() async throws {
         let (gate, task) = (Gate(), Outcome())
         try await run { loop in
@@ -42,7 +42,7 @@ struct LoopEndTests {
         #expect(await task.value() == 42)
     }
 
-    @Test("long work in slices runs to its end when its loop has none left")
+    @Test("long work in slices runs to its end after its loop has ended")
     func slicesAfterTheEnd() async throws {
         let tasks = [Outcome(), Outcome(), Outcome()]
         try await run { loop in
@@ -58,7 +58,7 @@ struct LoopEndTests {
         for (number, task) in tasks.enumerated() { #expect(await task.value() == number) }
     }
 
-    @Test("what is asked of a loop that has ended is answered")
+    @Test("tasks on a loop that has ended still run and return")
     func askedAfterTheEnd() async throws {
         let loop = try EventLoop(name: "test")
         loop.stop()
@@ -77,7 +77,7 @@ struct LoopEndTests {
         #expect(answers == 5_050)
     }
 
-    @Test("a loop whose last reference goes in its own job ends, and its descriptors with it", .timeLimit(.minutes(10)))
+    @Test("a loop whose last reference ends in its own job ends with its descriptors", .timeLimit(.minutes(10)))
     func lastReference() async throws {
         for _ in 0..<Self.loops {
             let outcome = Outcome()

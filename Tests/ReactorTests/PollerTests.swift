@@ -14,7 +14,7 @@ struct PollerTests {
         return try await loop.task(body)
     }
 
-    @Test("a handler is told again and again until it has read, and not after unwatch")
+    @Test("a handler is called until it has read everything, and not after unwatch")
     func levelTriggered() async throws {
         let told = try await onLoop { poller in
             let pipe = Pipe()
@@ -35,7 +35,7 @@ struct PollerTests {
         #expect(told == ["a", "b"])
     }
 
-    @Test("an event of a closed descriptor never reaches the next owner of its number")
+    @Test("an event of a closed descriptor is not delivered to the next owner of its number")
     func reusedDescriptor() async throws {
         let outcome = try await onLoop { poller in
             let pipes = [Pipe(), Pipe()]
@@ -69,7 +69,7 @@ struct PollerTests {
         #expect(outcome == (true, false))
     }
 
-    @Test("an action queued for the end of a turn by another such action runs, though nothing else happens")
+    @Test("an action that a turn's last action queues runs, though nothing else happens")
     func endOfTurnAgain() async throws {
         let order = try await onLoop { poller in
             await withCheckedContinuation { (done: CheckedContinuation<[Int], Never>) in

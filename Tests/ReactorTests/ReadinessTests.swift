@@ -3,7 +3,7 @@ import Reactor
 import SocketPairs
 import Testing
 
-@Suite("What a descriptor's owner is told")
+@Suite("Readiness events of a descriptor")
 struct ReadinessTests {
     /// What is told first of one end of a pair of sockets, after `act` was done to the other.
     private func told(
@@ -26,7 +26,7 @@ struct ReadinessTests {
         }
     }
 
-    @Test("the peer has finished sending: readable and peer closed, but no hang-up")
+    @Test("when the peer has finished sending, the events are readable and peer closed, without hang-up")
     func halfClose() async throws {
         let events = try await told(.readable) { _, peer in
             shutdown(peer, Int32(SHUT_WR))
@@ -36,7 +36,7 @@ struct ReadinessTests {
         #expect(events == [.readable, .peerClosed])
     }
 
-    @Test("the peer is gone: hang-up, even to an owner with no interest")
+    @Test("when the peer is gone, hang-up is reported even to an owner with no interest")
     func hangUp() async throws {
         let interested = try await told(.readable) { _, peer in close(peer) }
         #expect(interested == [.readable, .peerClosed, .hangUp])
@@ -44,7 +44,7 @@ struct ReadinessTests {
         #expect(indifferent == [.hangUp])
     }
 
-    @Test("the peer left without reading what was sent: an error, even to an owner with no interest")
+    @Test("when the peer left without reading, an error is reported even to an owner with no interest")
     func reset() async throws {
         let events = try await told([]) { own, peer in
             _ = send(own, "x", 1, 0)
@@ -53,7 +53,7 @@ struct ReadinessTests {
         #expect(events == [.hangUp, .error])
     }
 
-    @Test("writable, until the socket is full")
+    @Test("a socket is writable until it is full")
     func writable() async throws {
         let empty = try await told(.writable) { _, _ in }
         #expect(empty == [.writable])

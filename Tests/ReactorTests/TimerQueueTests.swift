@@ -11,7 +11,7 @@ struct TimerQueueTests {
         while let action = queue.takeDue(at: at(now)) { action() }
     }
 
-    @Test("of equal deadlines the one set first comes first, and none comes early")
+    @Test("timers with equal deadlines fire in the order they were set, and none early")
     func equalDeadlines() {
         var queue = TimerQueue()
         var fired: [String] = []
@@ -26,7 +26,7 @@ struct TimerQueueTests {
         #expect(fired == ["a", "b1", "b2", "b3", "b4", "b5"] && queue.nextDeadline() == nil)
     }
 
-    @Test("a cancelled timer leaves the others, and one that has fired can be cancelled for nothing")
+    @Test("a cancelled timer leaves the others, and cancelling one that has fired does nothing")
     func cancel() {
         var queue = TimerQueue()
         var fired: [Int] = []
@@ -41,7 +41,7 @@ struct TimerQueueTests {
         #expect(fired == [2, 4, 5])
     }
 
-    @Test("set again for later or for sooner, a timer fires once, at its new time")
+    @Test("a timer that is set again, later or sooner, fires once at its new time")
     func rearm() {
         var queue = TimerQueue()
         var fired: [UInt64] = []
@@ -57,7 +57,7 @@ struct TimerQueueTests {
     }
 
     @Test(
-        "many timers, set and cancelled at random, come in order and only once",
+        "many timers, set and cancelled at random, fire in order and once",
         arguments: 1...20 as ClosedRange<UInt64>)
     func random(_ seed: UInt64) {
         var state = seed

@@ -3,20 +3,20 @@ import Testing
 
 @testable import Reactor
 
-@Suite("A busy loop yields its processor")
+@Suite("The yield budget of a busy loop")
 struct YieldBudgetTests {
     private static func moment(microseconds: UInt64) -> MonotonicTime {
         MonotonicTime(nanoseconds: 1_000_000_000 + microseconds * 1_000)
     }
 
-    @Test("a run is over after 250 µs, and the next one begins")
+    @Test("a run without yielding ends after 250 µs, and the next one begins")
     func limit() {
         var run = YieldBudget(from: Self.moment(microseconds: 0))
         let isOver = [249, 250, 251, 499, 500].map { run.isOver(at: Self.moment(microseconds: $0)) }
         #expect(isOver == [false, true, false, false, true])
     }
 
-    @Test("a wait for events begins a new run, a call that finds events does not")
+    @Test("a wait for events begins a new run, and a call that finds events does not")
     func wait() {
         var run = YieldBudget(from: Self.moment(microseconds: 0))
         run.asked(at: Self.moment(microseconds: 100), answeredAt: Self.moment(microseconds: 149))
@@ -26,7 +26,7 @@ struct YieldBudgetTests {
         #expect(run.isOver(at: Self.moment(microseconds: 700)) == true)
     }
 
-    @Test("a loop yields again and again while it has jobs", .timeLimit(.minutes(1)))
+    @Test("a busy loop yields repeatedly", .timeLimit(.minutes(1)))
     func busyLoop() async throws {
         let yields = Counter()
         let loop = try EventLoop(name: "busy") { yields.value.add(1, ordering: .relaxed) }

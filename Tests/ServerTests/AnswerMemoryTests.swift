@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The memory for answers")
 struct AnswerMemoryTests {
-    @Test("is one for the feed and for all other answers: who takes it takes it from both, and small ones still pass")
+    @Test("feed and other answers share one memory: while it is taken, large ones get 503 and small ones pass")
     func shared() async throws {
         try await TestServer.run(configure: {
             $0.answerMemory = 1 << 20

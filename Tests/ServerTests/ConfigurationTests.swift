@@ -33,7 +33,7 @@ struct ConfigurationTests {
         return line.split(separator: " ", maxSplits: 2).dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test("a flag beats the environment, that the file, and that the default")
+    @Test("a flag has precedence over the environment, the environment over the file, the file over the default")
     func precedence() async throws {
         try await Self.withFile("# a comment\r\n\n model-name=of-the-file\nmigrations = Sources\n") { path in
             let name = "model-name"
@@ -56,7 +56,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "what is wrong with a line is told with file, line and option, by every verb that reads the file",
+        "a wrong line is reported with file, line and option, by every command that reads the file",
         arguments: [
             ("prot = 1", "unknown option “prot”"), ("--port = 1", "without “--”"), ("port", "option = value"),
             ("port =", "port needs a value"),
@@ -78,7 +78,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("a verb refuses a bad value of its own options, and passes over those of others")
+    @Test("a command refuses a bad value of its own options, and ignores those of others")
     func values() async throws {
         try await Self.withFile("database-url = host=/nowhere\nloops = many\n") { path in
             let serve = try Self.run(["serve", "--config", path])
@@ -89,7 +89,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("check tells all faults; show and check never tell a password")
+    @Test("config check reports all faults, and neither check nor show prints a password")
     func checkAndShow() async throws {
         let lines = "port = 70000\nnothing = 1\nscheduler = maybe\nhost = ::1\npush = ftp://h/\nmodel-name = m\n"
         try await Self.withFile(lines) { path in
@@ -115,7 +115,7 @@ struct ConfigurationTests {
         #expect(try Self.run(["config", "check", "--config", "/nowhere/nagz.conf"]).status == 78)
     }
 
-    @Test("the page on configuration has every option with its default, and the help of serve has every option")
+    @Test("the configuration page has every option with its default, and the help of serve has every option")
     func documented() throws {
         let options = try Self.run(["config", "show"]).output.split(separator: "\n").compactMap {
             $0.wholeMatch(of: /([a-z-]+) +(.+?) +default/).map { (String($0.output.1), String($0.output.2)) }

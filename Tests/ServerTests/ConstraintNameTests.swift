@@ -6,9 +6,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Constraints that features know by name")
+@Suite("Names of database constraints in features")
 struct ConstraintNameTests {
-    @Test("each is in the database")
+    @Test("every constraint that a feature names is in the database")
     func known() async throws {
         try await TestServer.run { server in
             let names = try await server.database.run { database in

@@ -88,14 +88,16 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Limits of what one person does in a day")
+@Suite("Daily limits of a person")
 struct DailyLimitTests {
-    @Test("every limit is tried here")
+    @Test("every daily limit has a test")
     func complete() {
         #expect(Set(LimitedAct.all.map(\.limit)) == Set(DailyLimit.allCases))
     }
 
-    @Test("the last one succeeds and the next is refused, until the day is over", arguments: LimitedAct.all)
+    @Test(
+        "at a daily limit the last act succeeds, and the next is refused until the day is over",
+        arguments: LimitedAct.all)
     private func limited(act: LimitedAct) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -143,7 +145,7 @@ struct DailyLimitTests {
         }
     }
 
-    @Test("what changes nothing is not counted")
+    @Test("an act that changes nothing does not count towards a daily limit")
     func unchanged() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -168,7 +170,7 @@ struct DailyLimitTests {
         }
     }
 
-    @Test("counts of days that are over are deleted")
+    @Test("counts of past days are deleted")
     func swept() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

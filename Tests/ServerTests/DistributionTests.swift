@@ -6,7 +6,7 @@ import Testing
 @testable import ServerTestKit
 
 /// Citus and partitions by family ask for it: rows are unique within a family, or anywhere by a random key.
-@Suite("Tables of a family can be distributed by family_id")
+@Suite("Tables distributed by family_id")
 struct DistributionTests {
     /// The unique indexes of such tables that do not hold `family_id`, and why each may stay so.
     private static let reasons = [
@@ -23,7 +23,7 @@ struct DistributionTests {
         "ai_confirmations_pkey": "by a digest of a random token",
     ]
 
-    @Test("their unique indexes hold family_id, but for those that are named here with a reason")
+    @Test("every unique index of a family's table holds family_id, or is listed with a reason")
     func uniqueIndexes() async throws {
         try await TestServer.run { server in
             let names = try await server.names(
@@ -48,7 +48,7 @@ struct DistributionTests {
         "audit_key", "audit_node", "audit_pass", "audit_subject_key",
     ]
 
-    @Test("all other tables are named here")
+    @Test("every table without family_id is listed")
     func sharedTables() async throws {
         try await TestServer.run { server in
             let names = try await server.names(

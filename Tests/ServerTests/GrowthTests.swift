@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What is read for an answer does not grow with the history before it")
+@Suite("Pages read with a growing history")
 struct GrowthTests {
     /// Gives a person that many old nags, all resolved long ago, with their events and a snooze each; and a few of this
     /// week.
@@ -80,7 +80,7 @@ struct GrowthTests {
         ]
     }
 
-    @Test("a person with a hundred, a thousand or ten thousand old nags: the pages of tables and indexes looked at")
+    @Test("with 10,000 old nags a statement reads at most 1.5 times and 8 more pages than with 100")
     func history() async throws {
         let measured = Mutex<[Int: [(name: String, pages: Int, plan: String)]]>([:])
         for old in [100, 1_000, 10_000] {

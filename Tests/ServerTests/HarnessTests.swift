@@ -7,9 +7,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("The harness itself")
+@Suite("The test harness")
 struct HarnessTests {
-    @Test("a hundred requests at once, each with its own answer")
+    @Test("of a hundred requests at once each gets its own answer")
     func manyAtOnce() async throws {
         try await TestServer.run { server in
             let versions = try await withThrowingTaskGroup(of: String.self) { group in
@@ -22,7 +22,7 @@ struct HarnessTests {
         }
     }
 
-    @Test("personas stand in the database as the features would have made them, and cause nothing")
+    @Test("test personas are in the database as the features would have made them, without events or entries")
     func personas() async throws {
         try await TestServer.run { server in
             try await server.expectOnly { try await server.call("GET", "/api/v1/version") }
@@ -40,7 +40,7 @@ struct HarnessTests {
     }
 
     @Test(
-        "a statement that reads rows of every family is found, however it is written",
+        "a statement that reads rows of every family is detected, in any notation",
         arguments: [
             ("SELECT id FROM nags WHERE status = 'open'", true),
             ("SELECT id FROM nags WHERE family_id = $1 OR status = 'open'", true),
@@ -65,7 +65,7 @@ struct HarnessTests {
         #expect(!faults.isEmpty == isFound, "\(faults)")
     }
 
-    @Test("a chain that was tampered with and a sum that is off are found")
+    @Test("a changed chain and a wrong sum are detected")
     func faultsAreFound() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

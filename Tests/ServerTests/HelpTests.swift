@@ -77,7 +77,7 @@ struct HelpTests {
         }
     }
 
-    @Test("a text is no wider than 120 columns, and no default stands without the word")
+    @Test("lines of the manual page have 125 characters at most, and the help of serve names its defaults")
     func form() throws {
         let (_, page, _) = try Self.run(["manual"])
         for line in page.replacing("\\-", with: "-").split(separator: "\n") { #expect(line.count <= 125, "\(line)") }
@@ -93,7 +93,7 @@ struct HelpTests {
     }
 
     @Test(
-        "a wrong line is answered with one line that names what is wrong, and 64",
+        "a wrong command line ends with 64 and one line that names the fault",
         arguments: [
             (["admin", "purge", "--after", "--dry-run"], "--after needs a value"),
             (["admin", "purge", "--after=soon"], "--after takes a whole number"),
@@ -142,7 +142,7 @@ struct HelpTests {
         #expect(try complete("nagz completion z") == ["zsh"] && complete("nagz help rest") == ["restore-check"])
     }
 
-    @Test("the manual page has every verb, and no line that the formatter takes for a command")
+    @Test("the manual page has every command, and no line that the formatter takes for a request")
     func manual() throws {
         let (status, page, _) = try Self.run(["manual"])
         #expect(status == 0 && page.hasPrefix(".TH NAGZ 1"))

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Housekeeping")
 struct HousekeepingTests {
-    @Test("what is over is deleted, in batches; what may be asked for stays")
+    @Test("housekeeping deletes expired rows in batches, and keeps those that may still be requested")
     func sweep() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -75,7 +75,7 @@ struct HousekeepingTests {
         }
     }
 
-    @Test("a round purges the accounts that are due as well")
+    @Test("a round of housekeeping purges the accounts that are due as well")
     func purges() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

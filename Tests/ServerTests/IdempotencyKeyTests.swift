@@ -6,10 +6,10 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Names of writes")
+@Suite("Idempotency keys")
 struct IdempotencyKeyTests {
     @Test(
-        "what is no name is refused, and nothing is written",
+        "a malformed Idempotency-Key is refused, and nothing is written",
         arguments: ["", "two words", "ünique", String(repeating: "k", count: 256)])
     func malformed(key: String) async throws {
         try await TestServer.run { server in
@@ -25,7 +25,7 @@ struct IdempotencyKeyTests {
         }
     }
 
-    @Test("long names that differ in their last character are two")
+    @Test("long Idempotency-Keys that differ in their last character are two")
     func long() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -42,7 +42,7 @@ struct IdempotencyKeyTests {
         }
     }
 
-    @Test("nobody is signed in to name a sign-up")
+    @Test("a sign-up ignores its Idempotency-Key")
     func open() async throws {
         try await TestServer.run { server in
             let request = SignupRequest(

@@ -10,7 +10,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Lanes that keep one family or person from holding the others up")
+@Suite("Lanes of families and persons")
 struct LaneTests {
     /// What tasks of one loop have come to.
     private final class Progress {
@@ -52,7 +52,7 @@ struct LaneTests {
         }
     }
 
-    @Test("eight writes of a family are decided at a time; the others wait, and another family's does not")
+    @Test("eight writes of a family are decided at a time; others of it wait, and another family's do not")
     func writers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -85,7 +85,7 @@ struct LaneTests {
         }
     }
 
-    @Test("loops that share a counter count together: two of a key and three in all, and everybody gets a turn")
+    @Test("loops with a shared counter count together: two of a key and three in all, in turns")
     func acrossLoops() async throws {
         let turns = TurnCounter<Int>(limit: 3, limitPerKey: 2, queueLimit: 64)
         let progress = SharedProgress()
@@ -112,7 +112,7 @@ struct LaneTests {
         }
     }
 
-    @Test("who waits for a turn is refused at the deadline that they came with")
+    @Test("a call that waits for a turn is refused at its deadline")
     func deadline() async throws {
         let loop = try EventLoop(name: "test")
         try loop.start()
@@ -129,7 +129,7 @@ struct LaneTests {
         }
     }
 
-    @Test("of several first refusals in one batch one is told; the others are counted")
+    @Test("of several first refusals in one batch one is recorded, and the others are counted")
     func firstRefusal() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -169,7 +169,7 @@ struct LaneTests {
         }
     }
 
-    @Test("costly reads of a person go one at a time, and two in all")
+    @Test("costly reads run one at a time for a person, and two in all")
     func throttledQueries() async throws {
         try await TestServer.run { server in
             let sessions = try await TestDatabase(url: server.database.url, sessions: 8)

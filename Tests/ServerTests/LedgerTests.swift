@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The ledger")
 struct LedgerTests {
-    @Test("what is decided by counting is exact, however many decide at once")
+    @Test("a decision by counting is exact with any number of decisions at once")
     func countedDecisions() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -44,7 +44,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("a family whose clock has run ten minutes ahead waits; a moment less and it goes on")
+    @Test("a family whose clock is ten minutes ahead waits, and a moment less it goes on")
     func largestLead() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -67,7 +67,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "a machine whose clock is far ahead writes nothing, and so carries no family's clock with it; nor does one far behind"
+        "a server whose clock is far ahead or behind writes nothing, and moves no family's clock"
     )
     func wrongClocks() async throws {
         try await TestServer.run { server in
@@ -99,7 +99,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("a second holds at most 400 rows of an entity: the next act's are stamped in the next one")
+    @Test("a second holds at most 400 rows of an entity, and further acts are stamped in the next one")
     func bursts() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -120,7 +120,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("after a consent is revoked nothing that needs it is written, however the calls interleave")
+    @Test("after a consent is revoked nothing that needs it is written, in any interleaving")
     func revocationRaces() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -153,7 +153,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("two first acts of one person agree on the key, whichever comes first, and both can be read")
+    @Test("two first acts of one person use the same key in any order, and both can be read")
     func firstActsOfOnePerson() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Plans, which sessions keep even if they were made over empty tables")
+@Suite("Plans that sessions keep")
 struct PlanTests {
     private static func plans(
         overFamilies families: Int = 0, of statements: @escaping @Sendable (Ledger, CallContext) -> [SQL],
@@ -31,7 +31,7 @@ struct PlanTests {
         }
     }
 
-    @Test("the sequencer goes by indexes, however little it found in the log when it began")
+    @Test("the sequencer uses indexes, even with plans made over an empty log")
     func sequencer() async throws {
         let statements: @Sendable (Ledger, CallContext) -> [SQL] = { _, context in
             [
@@ -47,7 +47,7 @@ struct PlanTests {
         }
     }
 
-    @Test("an erasure finds a person's bodies by their key, however many others there are")
+    @Test("an erasure finds a person's bodies by their key, however many others exist")
     func erasure() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             try await server.sql(
@@ -79,7 +79,7 @@ struct PlanTests {
         }
     }
 
-    @Test("nags of connections are found by their own indexes, however many nags families have")
+    @Test("connection nags are found by their own indexes, however many family nags exist")
     func connectionNags() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             try await server.sql(
@@ -118,7 +118,7 @@ struct PlanTests {
     }
 
     @Test(
-        "merged acts take their families' rows in the order of their ids, so that batches never wait in a circle",
+        "merged acts lock their families' rows in the order of the requests, which is sorted by id",
         arguments: [0, 2_000])
     func mergedActs(families: Int) async throws {
         let statements: @Sendable (Ledger, CallContext) -> [SQL] = { ledger, context in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Randomness")
 struct RandomnessTests {
-    @Test("bytes taken ahead are handed out once, to whoever asks")
+    @Test("prefetched random bytes are handed out once")
     func once() async {
         let random = SystemRandomness()
         let lengths = [0, 10, 16, 24, 32, 127, 128, 129, 600]

@@ -12,7 +12,7 @@ struct RateWindowTests {
         .network(RemoteAddress(high: 0x2001_0db8_0000_0000 + site << 16 + number, low: 1, port: 1).network)
     }
 
-    @Test("131,000 addresses of a few sites empty nobody's count, and are bound by their sites")
+    @Test("131,000 addresses of a few sites displace nobody's count, and are limited by their sites")
     func flood() throws {
         let limiter = RateLimiter()
         let now = Timestamp(seconds: 1_800_000_000)
@@ -33,7 +33,7 @@ struct RateWindowTests {
         #expect(next.remaining == 299, "the minute is over for all")
     }
 
-    @Test("what is over goes first, then whoever was counted least")
+    @Test("expired counts are evicted first, then the smallest")
     func eviction() {
         var windows = RateWindows<Int>(limit: 8)
         for key in 0..<8 { for _ in 0...(key == 5 ? 0 : key + 3) { _ = windows.increment(key, in: 1) } }
@@ -50,7 +50,7 @@ struct RateWindowTests {
         #expect(known == 1)
     }
 
-    @Test("however many come once, whoever came often stays counted")
+    @Test("a subject with many requests keeps its count among any number of subjects with one")
     func often() {
         var windows = RateWindows<Int>(limit: 64)
         for _ in 0..<50 { _ = windows.increment(-1, in: 1) }

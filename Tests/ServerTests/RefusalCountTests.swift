@@ -7,13 +7,13 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Refusals that repeat")
+@Suite("Repeated refusals")
 struct RefusalCountTests {
     private static func read(_ server: TestServer, _ family: Household, as person: TestPerson) async throws -> Int {
         try await server.call("GET", "/api/v1/reports/family/weekly?family_id=\(family.id)", as: person).status
     }
 
-    @Test("300 refused reads are three entries, of which the later say how many they were")
+    @Test("300 refused reads leave three entries, of which the later have their count")
     func bounded() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -27,7 +27,7 @@ struct RefusalCountTests {
         }
     }
 
-    @Test("at once, one of them is the first")
+    @Test("of thirty refusals at once one is the first")
     func together() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -39,7 +39,7 @@ struct RefusalCountTests {
         }
     }
 
-    @Test("another person, another thing, another reason, another hour: told again")
+    @Test("a refusal of another person, thing or reason, or in another hour, has an entry of its own")
     func others() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -80,7 +80,7 @@ struct RefusalCountTests {
         }
     }
 
-    @Test("counts whose hour is over are deleted; powers of ten are told")
+    @Test("counts of a past hour are deleted, and powers of ten are recorded")
     func forgotten() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

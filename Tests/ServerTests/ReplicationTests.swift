@@ -17,7 +17,7 @@ struct ReplicationTests {
             isVisible: isVisible, standbys: standbys, synchronous: 0, written: written, replayed: replayed)
     }
 
-    @Test("a standby is behind since the primary wrote what it has not replayed")
+    @Test("a standby's lag is the time since the primary wrote what it has not replayed")
     func lag() {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
         var lag = ReplicationLag()
@@ -41,7 +41,7 @@ struct ReplicationTests {
         #expect(update(50, 305, 290) == [15, 5])
     }
 
-    @Test("a standby that is behind for days costs a bounded memory, and the time stays right")
+    @Test("a standby that lags for days uses a limited amount of memory, and its time stays right")
     func longLag() {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
         var lag = ReplicationLag()
@@ -53,7 +53,7 @@ struct ReplicationTests {
         #expect(caughtUp.bytes == 0 && caughtUp.time == .zero)
     }
 
-    @Test("the server's login may call the function, nobody else, and it tells nothing that the owner may not see")
+    @Test("the server's login alone may call the function, which reveals nothing hidden from the owner")
     func function() async throws {
         try await TestCluster.shared.withDatabase { url in
             let session = try await TestDatabase(url: TestLogin.server.url(url))
@@ -73,7 +73,7 @@ struct ReplicationTests {
         }
     }
 
-    @Test("nagz doctor says what is missing where a standby's lag is hidden, and nothing without standbys")
+    @Test("nagz doctor names the missing right where a standby's lag is hidden, and nothing without standbys")
     func doctor() throws {
         #expect(ReplicationCheck.result(Self.status(10, nil, standbys: 0), owner: "nagz") == nil)
         let hidden = try #require(
@@ -84,7 +84,7 @@ struct ReplicationTests {
         #expect(seen.status == .ok && seen.text == "one standby, 0 of them synchronous, 20 bytes behind at most")
     }
 
-    @Test("metrics: the clock's offset, and standbys; no lag where it is hidden")
+    @Test("metrics have the clock's offset and standbys, and no lag where it is hidden")
     func metrics() async throws {
         func text(_ figures: DatabaseFigures?) -> String {
             let telemetry = Telemetry(loops: 1)

@@ -7,9 +7,9 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Reports: the response time")
+@Suite("The response time in reports")
 struct ResponseTimeTests {
-    @Test("the median from the first notification to the completion, for the family and by person")
+    @Test("the response time is the median from first notification to completion, for the family and by person")
     func median() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

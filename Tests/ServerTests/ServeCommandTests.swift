@@ -9,7 +9,7 @@ import Testing
 /// `nagz serve` as its surroundings meet it: the real program, with a database of its own.
 @Suite("nagz serve")
 struct ServeCommandTests {
-    @Test("goes on answering when nobody reads its log any more, and stops in order when nobody reads its output")
+    @Test("nagz serve goes on when nobody reads its log, and stops cleanly when nobody reads its output")
     func readersLeave() async throws {
         try await withServe("--log", "info") { serve in
             try serve.process.errors.close()
@@ -20,7 +20,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("with few descriptors it takes as many connections as it can, and refuses the others aloud")
+    @Test("with few descriptors nagz serve accepts as many connections as it can, and refuses others with an answer")
     func fewDescriptors() async throws {
         // 64, a session and four for the loop are kept; an eighth of the rest is for refusals.
         let connections = (200 - 69) - (200 - 69) / 8
@@ -44,7 +44,7 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "starts with no key that others may read, and none that can be guessed, and says what to do",
+        "nagz serve does not start with a key that others may read or guess, and says what to do",
         arguments: [
             ("token", key, 0o644, "chmod 600"), ("token", key, 0o640, "chmod 600"), ("audit", key, 0o604, "chmod 600"),
             ("token", String(repeating: "00", count: 32), 0o600, "openssl rand -hex 32"),
@@ -73,7 +73,7 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "starts only with a language model on this machine that has a name, and says what is wrong",
+        "nagz serve does not start with a model that is nameless, remote or misconfigured, and says why",
         arguments: [
             (["NAGZ_MODEL_URL": "https://models.example.org/v1", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
             (["NAGZ_MODEL_URL": "http://localhost:8081", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
@@ -106,7 +106,7 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "refuses in one line a login that may do too much, and no place to remember the audit log",
+        "nagz serve refuses a login with too many rights and an unwritable checkpoint file, in one line",
         arguments: [
             (TestLogin.owner, "which owns", ""), (nil, "a superuser", ""),
             (TestLogin.server, "cannot be written", "/nowhere/checkpoint"),
@@ -142,7 +142,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("serves metrics on loopback, elsewhere or nowhere; a port that is taken is told in one clear line")
+    @Test("nagz serve has metrics on loopback, elsewhere or nowhere, and reports a used port in one line")
     func metrics() async throws {
         try await withServe("--metrics", "127.0.0.1:0") { serve in
             let said = Self.read(serve.process.output, from: serve.greeting, until: /metrics at .*\n/)
@@ -164,7 +164,7 @@ struct ServeCommandTests {
         }
     }
 
-    @Test("told to stop with a drain delay it is not ready but serves on, and a second signal ends the delay")
+    @Test("after SIGTERM with a drain delay nagz serve is not ready but answers, and a second signal ends the delay")
     func drainDelay() async throws {
         try await withServe("--drain-delay", "300") { serve in
             let ready = Array("GET /health/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)

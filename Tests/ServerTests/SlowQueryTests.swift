@@ -65,7 +65,7 @@ struct SlowQueryTests {
         #expect(entries.last?["request_id"] == nil)
     }
 
-    @Test("a batch is one line with each text once, a failed one too; a long text is shortened")
+    @Test("a slow batch is one line with each text once, also if it failed, and a long text is shortened")
     func batches() async throws {
         let (entries, text, _) = try await Self.lines(
             from: .milliseconds(100), settings: [(name: "statement_timeout", value: "1500")]
@@ -85,7 +85,7 @@ struct SlowQueryTests {
         #expect(long.count == 301 && long.hasSuffix("…"))
     }
 
-    @Test("a batch that waits for another one on its session has its own time")
+    @Test("a batch that waits for another one on its session is logged with its own time")
     func queued() async throws {
         var limits = Database.Limits()
         limits.connections = 1
@@ -122,7 +122,7 @@ struct SlowQueryTests {
         }
     }
 
-    @Test("ten lines a second; the next one tells how many were suppressed")
+    @Test("ten slow queries a second are logged, and the next line has the number of suppressed ones")
     func lineLimit() {
         let start = MonotonicTime(nanoseconds: 5_000_000_000)
         var limit = LineLimit()

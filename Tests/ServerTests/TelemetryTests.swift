@@ -10,14 +10,14 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What the server tells of itself")
+@Suite("Telemetry of the server")
 struct TelemetryTests {
     /// The value of a sample in Prometheus' text; nil where there is none.
     private func sample(_ name: String, in text: String) -> Double? {
         text.split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
     }
 
-    @Test("one line of log a request, with route template, status, time, bytes and ids")
+    @Test("each request is one line of the log with route template, status, time, bytes and ids")
     func requestLine() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let trace = "0af7651916cd43dd8448eb211c80319c"
@@ -45,7 +45,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("no line where lines are not wanted")
+    @Test("with the log off a request logs no line")
     func quiet() async throws {
         try await TestServer.run { server in
             try await server.call("GET", "/api/v1/version")
@@ -53,7 +53,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("Prometheus: requests by operation and status, durations, connections, database, process")
+    @Test("Prometheus metrics have requests by operation and status, durations, connections, database and process")
     func prometheus() async throws {
         try await TestServer.run { server in
             for _ in 0..<3 { try await server.call("GET", "/api/v1/audit/events") }
@@ -83,7 +83,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("the API's port has no metrics for Prometheus, and the metrics port has nothing else")
+    @Test("the API's port does not serve metrics, and the metrics port serves nothing else")
     func metricsApart() async throws {
         try await TestServer.run { server in
             let api = try await server.call("GET", "/metrics", isDocumented: false)
@@ -127,7 +127,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("the dashboard has what became of notifications, over all channels")
+    @Test("the dashboard has the results of notifications, over all channels")
     func deliveries() {
         let (telemetry, now) = (Telemetry(loops: 1), Timestamp(seconds: 1_000_000))
         func figures() -> [String: Double] {
@@ -146,7 +146,7 @@ struct TelemetryTests {
         #expect(names.map { figures()[$0] } == [2 * count, count, count, 60 * count])
     }
 
-    @Test("a costly thing is done once at a time, at most every five seconds, and for a hundredth of the time at most")
+    @Test("a costly refresh runs once at a time, at most every five seconds, and for one percent of the time")
     func refreshSchedule() {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
         var schedule = RefreshSchedule()
@@ -168,7 +168,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("quantiles are the upper bounds of buckets")
+    @Test("a quantile is the upper bound of a bucket")
     func quantiles() {
         var counts = [Int](repeating: 0, count: Histogram.bounds.count + 1)
         #expect(Histogram.quantile(0.5, of: counts) == 0)
@@ -181,7 +181,7 @@ struct TelemetryTests {
         #expect(Histogram.quantile(0.99, of: counts) == 5_000)
     }
 
-    @Test("live always; ready only with a database that agrees on the time")
+    @Test("a server is always live, and ready only if its clock agrees with the database's")
     func probes() async throws {
         try await TestServer.run { server in
             #expect(try await server.call(API.checkLiveness).status == "ok")
@@ -195,7 +195,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("not ready from the moment it is told to stop")
+    @Test("a server is not ready once it is told to stop")
     func draining() async throws {
         try await TestServer.run { server in
             let (clock, random) = (server.clock, server.random)
@@ -209,7 +209,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("without a database: live, not ready, and it says so")
+    @Test("without a database a server is live but not ready, and says so")
     func noDatabase() async throws {
         try await TestServer.run(configure: { $0.databaseURL += "&dbname=gone" }) { server in
             let reply = try await server.call("GET", "/health/ready")
@@ -221,7 +221,7 @@ struct TelemetryTests {
     }
 
     @Test(
-        "what HTTP itself refuses names the request too",
+        "a refusal by the HTTP layer has the request's id too",
         arguments: [
             ("GET /nothing HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n", 404),
             ("DELETE /api/v1/version HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n", 405),
@@ -238,7 +238,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("browsers may read the rate limit's headers, and send those that the API takes")
+    @Test("browsers may read the rate limit's header fields, and send those that the API accepts")
     func exposedHeaders() async throws {
         try await TestServer.run { server in
             let origin = ["Origin": "http://localhost:5173"]
@@ -255,7 +255,7 @@ struct TelemetryTests {
         }
     }
 
-    @Test("the legal texts are there for everybody", arguments: [API.getPrivacyPolicy, API.getTermsOfService])
+    @Test("the legal texts are answered without a sign-in", arguments: [API.getPrivacyPolicy, API.getTermsOfService])
     func legal(endpoint: Endpoint<NoParameters, NoBody, LegalDocument>) async throws {
         try await TestServer.run { server in
             let text = try await server.call(endpoint)
@@ -265,7 +265,7 @@ struct TelemetryTests {
     }
 }
 
-@Suite("Who else gets something")
+@Suite("Third-party recipients in the privacy policy")
 struct OutsidePartyTests {
     private static func policy(_ change: (inout ThirdPartyRecipients) -> Void = { _ in }) -> LegalDocument {
         var parties = ThirdPartyRecipients()
@@ -273,7 +273,7 @@ struct OutsidePartyTests {
         return LegalTexts.privacyPolicy(parties)
     }
 
-    @Test("the privacy policy names whom the configuration names, under a version of its own")
+    @Test("the privacy policy names the configured recipients, under a version of its own")
     func named() {
         let plain = Self.policy()
         #expect(

@@ -15,7 +15,7 @@ import Testing
 @testable import ServerTestKit
 
 /// What arrives at receivers that are not ours.
-@Suite("Traces over outgoing calls")
+@Suite("Traces of outgoing calls")
 struct TracingTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
     private static let headers = ["traceparent": "00-\(trace)-b7ad6b7169203331-01"]
@@ -31,7 +31,7 @@ struct TracingTests {
     }
 
     @Test(
-        "questions to models, and the check whether they are there, are in the request's trace",
+        "a question to a model, and the check of its availability, are in the request's trace",
         arguments: [ModelScene.gateway, ModelScene.ownKey])
     func models(options: ExecutionOptions) async throws {
         try await ModelScene.run { scene in
@@ -49,7 +49,7 @@ struct TracingTests {
         }
     }
 
-    @Test("the checks of a key are in the request's trace")
+    @Test("the check of a key is in the request's trace")
     func keys() async throws {
         try await ModelScene.run { scene in
             let (server, guardian) = (scene.ai.server, scene.ai.home.guardian)
@@ -69,7 +69,7 @@ struct TracingTests {
         }
     }
 
-    @Test("notifications are in the trace of the act that caused them, also when they are tried again")
+    @Test("a notification is in the trace of the act that caused it, also when it is retried")
     func notifications() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in
@@ -121,7 +121,7 @@ struct TracingTests {
         .loopback(try #require(LoopbackURL(server.url() + "/otlp\(word)")))
     }
 
-    @Test("sampled requests become spans that the protocol's own library reads, without a canary")
+    @Test("sampled requests are exported as spans that the protocol's own library reads, without secrets")
     func requests() async throws {
         try await TestHTTPServer.with { collector in
             let address = try Self.collector(collector)
@@ -154,7 +154,7 @@ struct TracingTests {
         }
     }
 
-    @Test("a call is a child of its request's span")
+    @Test("an outgoing call's span is a child of its request's")
     func calls() async throws {
         try await TestHTTPServer.with { collector in
             let address = try Self.collector(collector)
@@ -190,7 +190,7 @@ struct TracingTests {
         }
     }
 
-    @Test("a collector that refuses or is away disturbs no request; its spans are counted as dropped")
+    @Test("a collector that refuses or is away affects no request, and its spans are counted as dropped")
     func failures() async throws {
         try await TestHTTPServer.with { collector in
             let away = try #require(LoopbackURL("http://127.0.0.1:1"))
@@ -210,7 +210,7 @@ struct TracingTests {
         }
     }
 
-    @Test("a queue holds a bounded number of spans, and gives the oldest first")
+    @Test("the span queue holds a limited number of spans, and returns the oldest first")
     func queue() throws {
         let queue = SpanQueue()
         let trace = try #require(TraceContext(traceparent: "00-\(Self.trace)-b7ad6b7169203331-01"))
@@ -222,7 +222,7 @@ struct TracingTests {
     }
 
     @Test(
-        "a collector is on this machine, or has TLS",
+        "a collector's URL is on this machine or has TLS",
         arguments: [
             ("http://127.0.0.1:4318", true), ("http://[::1]:4318/otlp", true), ("https://otlp.example.org", true),
             ("https://otlp.example.org:4318/otlp/", true), ("http://otlp.example.org", false),

@@ -3,7 +3,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Turns")
+@Suite("The queue of turns")
 struct TurnQueueTests {
     /// Lets each key enter so often that all but the first few wait, and then one after another leave.
     private func order(limit: Int, limitPerKey: Int, _ wanted: [(key: String, count: Int)]) -> [String] {
@@ -33,13 +33,13 @@ struct TurnQueueTests {
         return order
     }
 
-    @Test("however many of one key wait, the others have every other turn")
+    @Test("keys take turns, however many of one key wait")
     func roundRobin() {
         let order = order(limit: 1, limitPerKey: 1, [("a", 6), ("b", 2), ("c", 1)])
         #expect(order.joined() == "aabcabaaa")
     }
 
-    @Test("a key has only so many at a time, whatever room there is")
+    @Test("a key has its limit of turns at a time, with any free capacity")
     func perKey() {
         var turns = TurnQueue<String>(limit: .max, limitPerKey: 2, queueLimit: 10)
         let entered = ["a", "a", "a", "b"].map { turns.enter($0) }
@@ -53,7 +53,7 @@ struct TurnQueueTests {
         #expect(later && !overtakes)
     }
 
-    @Test("a key may fill a quarter of the line, and who gives up leaves it")
+    @Test("a key may fill a quarter of the queue, and a withdrawn ticket leaves it")
     func bounds() {
         var turns = TurnQueue<String>(limit: 1, limitPerKey: 1, queueLimit: 8)
         _ = turns.enter("x")

@@ -11,9 +11,9 @@ import Testing
 
 /// What deploy/README.md tells operators to do after a restore, with the real program: a backup is made between two runs of
 /// a server, and takes its database's place.
-@Suite("After a restore")
+@Suite("A server after a restore")
 struct AfterRestoreTests {
-    @Test("restore-check says what is lost; accept and resync make it content, and the server goes on")
+    @Test("restore-check names what is lost, accept and resync resolve it, and the server goes on")
     func restore() async throws {
         try await OperatorScene.run { scene in
             try await Self.served(scene) { try await Self.makeFamily(named: "Before", at: $0) }
@@ -34,7 +34,7 @@ struct AfterRestoreTests {
         }
     }
 
-    @Test("before the schema is complete, restore-check says that it does not look further")
+    @Test("before the schema is complete restore-check says that it does not look further")
     func incomplete() async throws {
         try await OperatorScene.run { scene in
             try await scene.sql("DELETE FROM schema_migrations WHERE number > 50")

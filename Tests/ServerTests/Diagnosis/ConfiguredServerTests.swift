@@ -8,7 +8,7 @@ import Testing
 /// A server that a configuration file alone describes, from its start to its end, and what the checking verbs say of it.
 @Suite("A server with a configuration file alone")
 struct ConfiguredServerTests {
-    @Test("serves until SIGTERM; nagz doctor with the same file says that all is fine, and changes nothing")
+    @Test("nagz serve runs with a configuration file alone until SIGTERM, and nagz doctor finds no fault with it")
     func fromFile() async throws {
         try await OperatorScene.run { scene in
             let file = try scene.writeConfigurationFile()

@@ -20,7 +20,7 @@ struct DiagnosisTests {
     private static let migrations = repository.appending(path: "Migrations").path()
 
     @Test(
-        "compares the clocks with the bound of readiness",
+        "the clock check compares the offset with the limit of readiness",
         arguments: [
             (0, CheckResult.Status.ok, "s"), (-8, .warning, "8.0 s ahead of"), (8, .warning, "8.0 s behind"),
             (40, .failed, "40.0 s behind"), (-40, .failed, "40.0 s ahead of"), (86_400, .failed, "86400.0 s behind"),
@@ -40,7 +40,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test("knows an old PostgreSQL, a standby, and a connection that is not encrypted")
+    @Test("the database check reports an old PostgreSQL, a standby, and an unencrypted connection")
     func databases() {
         func result(_ number: Int, isStandby: Bool = false, _ encryption: String?, isLocal: Bool) -> CheckResult {
             DatabaseCheck.server(
@@ -56,7 +56,7 @@ struct DiagnosisTests {
         #expect(standby.status == .failed && standby.advice?.contains("target_session_attrs") == true)
     }
 
-    @Test("tells of a disk that is full, or not writable")
+    @Test("the disk check reports a full and an unwritable disk")
     func disks() throws {
         func status(_ bytes: UInt64, files: UInt64? = 1_000, isReadOnly: Bool = false) -> CheckResult.Status {
             ResourceCheck.disk(.init(bytes: bytes, files: files, isReadOnly: isReadOnly), folder: "/x").status
@@ -69,7 +69,7 @@ struct DiagnosisTests {
         #expect(ResourceCheck.disk(of: CheckpointFile(path: folder + "/checkpoint")).status == .ok)
     }
 
-    @Test("says how many descriptors are enough")
+    @Test("the descriptor check says how many descriptors are enough")
     func descriptors() throws {
         let configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 4)
         #expect(ResourceCheck.descriptors(configuration, soft: 1_024, hard: 1 << 20).status == .ok)
@@ -79,7 +79,7 @@ struct DiagnosisTests {
         #expect(ResourceCheck.descriptors(configuration, soft: enough, hard: enough).status == .ok)
     }
 
-    @Test("tells the age of the newest checkpoint, a log that was shortened, and a file that does not fit")
+    @Test("the checkpoint checks report its age, a shortened log, and a file that does not fit")
     func log() async throws {
         try await withTemporaryFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

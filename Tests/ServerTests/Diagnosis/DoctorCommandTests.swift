@@ -98,7 +98,7 @@ struct DoctorCommandTests {
         },
     ]
 
-    @Test("says of each fault where it is and what to do", arguments: faults)
+    @Test("nagz doctor says of each fault where it is and what to do", arguments: faults)
     func tells(fault: Fault) async throws {
         try await OperatorScene.run { scene in
             let changes = try await fault.changes(scene)
@@ -122,7 +122,7 @@ struct DoctorCommandTests {
         }
     }
 
-    @Test("warns of what a server can live with, and ends with 0")
+    @Test("nagz doctor warns of what a server can run with, and ends with 0")
     func warns() async throws {
         try await OperatorScene.run { scene in
             let before = try await scene.everything()
@@ -145,7 +145,7 @@ struct DoctorCommandTests {
         }
     }
 
-    @Test("names the checkpoint files of instances where the one that is named is missing; so does nagz audit accept")
+    @Test("nagz doctor and audit accept name instances' checkpoint files where the named one is missing")
     func instances() async throws {
         try await OperatorScene.run { scene in
             for port in [9_801, 9_800] { try scene.write("of another instance", to: "audit-\(port).checkpoint") }
@@ -159,7 +159,7 @@ struct DoctorCommandTests {
         }
     }
 
-    @Test("asks providers without a word and without a notification")
+    @Test("nagz doctor checks providers without sending words or a notification")
     func providers() async throws {
         try await TestHTTPServer.with { provider in
             try await OperatorScene.run { scene in
@@ -204,7 +204,7 @@ struct DoctorCommandTests {
         }
     }
 
-    @Test("tells all faults of a configuration file, each once")
+    @Test("nagz doctor reports all faults of a configuration file, each once")
     func configurationFile() async throws {
         try await OperatorScene.run { scene in
             try scene.write("port = 70000\nnothing = 1\ntoken-key-file = \(scene.folder)/none\n", to: "nagz.conf")
@@ -217,7 +217,7 @@ struct DoctorCommandTests {
         }
     }
 
-    @Test("colours the word on a terminal only, and not with NO_COLOR")
+    @Test("nagz doctor colours the status on a terminal only, and not with NO_COLOR")
     func colours() async throws {
         try await OperatorScene.run { scene in
             let program = try #require(NagzProgram.url).path()

@@ -111,7 +111,7 @@ struct RestoreCheckTests {
         ).run()
     }
 
-    @Test("finds what a restore has damaged, in the database's copy", arguments: damages)
+    @Test("nagz restore-check finds what a restore has damaged, in a copy of the database", arguments: damages)
     func finds(damage: Damage) async throws {
         try await TestCluster.shared.withDatabase(copyOf: Self.restored.value) { url in
             let database = try await TestDatabase(url: url)
@@ -127,7 +127,7 @@ struct RestoreCheckTests {
         }
     }
 
-    @Test("finds nothing in a complete one")
+    @Test("nagz restore-check finds nothing in a complete restore")
     func complete() async throws {
         try await TestCluster.shared.withDatabase(copyOf: Self.restored.value) { url in
             let results = try await Self.results(url)
@@ -142,7 +142,7 @@ struct RestoreCheckTests {
         }
     }
 
-    @Test("a trigger that a dump made anew is the same, though PostgreSQL prints it otherwise")
+    @Test("a trigger that a dump created again counts as the same, though PostgreSQL prints it otherwise")
     func dumped() async throws {
         try await TestCluster.shared.withDatabase(copyOf: Self.restored.value) { url in
             let database = try await TestDatabase(url: url)
@@ -161,7 +161,7 @@ struct RestoreCheckTests {
         }
     }
 
-    @Test("needs the key file of the backup's time")
+    @Test("nagz restore-check fails without the key file of the backup's time")
     func otherKeys() async throws {
         let keys = try AuditKeyring(
             text: "origin nagz.test/log\nsign \(OperatorScene.key)\nseal \(OperatorScene.key)\n")
@@ -171,7 +171,7 @@ struct RestoreCheckTests {
         }
     }
 
-    @Test("reads indexes and foreign keys of the migrations")
+    @Test("indexes and foreign keys are read from the migrations")
     func migratedObjects() throws {
         let script = """
             CREATE INDEX a ON t (x); CREATE UNIQUE INDEX b

@@ -12,7 +12,7 @@ import Testing
 @testable import ServerTestKit
 
 /// Databases that answer and take no writes: what tells of them.
-@Suite("A database that takes no writes")
+@Suite("Readiness with a database that refuses writes")
 struct WriteFaultTests {
     /// A setting with which reads go on and writes fail.
     struct Setting: Sendable, CustomTestStringConvertible {
@@ -53,7 +53,7 @@ struct WriteFaultTests {
         """
 
     @Test(
-        "is not ready and says why; once it takes them again, the server is ready without a restart",
+        "a server whose database refuses writes is not ready and says why, and recovers without a restart",
         arguments: settings)
     func readiness(setting: Setting) async throws {
         try await TestServer.run(configure: { $0.loops = 1 }, toleratesFaults: true) { server in
@@ -92,7 +92,7 @@ struct WriteFaultTests {
         }
     }
 
-    @Test("is probed once in five seconds, and once a second while it takes no writes")
+    @Test("writes are probed once in five seconds, and once a second while the database refuses them")
     func lifetime() async throws {
         try await TestServer.run { server in
             let (clock, random) = (server.clock, server.random)
@@ -120,7 +120,7 @@ struct WriteFaultTests {
     }
 
     @Test(
-        "is refused by doctor for each reason, with what to do",
+        "the check of writes fails for each reason and says what to do",
         arguments: [
             (WriteFault.readOnly, "default_transaction_read_only"), (.rowSecurityOff, "row_security"),
             (.diskFull, "its disk is full"), (.standby, "a standby"), (.refused(sqlState: "54000"), "54000"),
@@ -131,7 +131,7 @@ struct WriteFaultTests {
         #expect(DatabaseCheck.writes(nil).status == .ok)
     }
 
-    @Test("nagz doctor fails and says what to do", arguments: settings)
+    @Test("nagz doctor fails if the database refuses writes, and says what to do", arguments: settings)
     func doctor(setting: Setting) async throws {
         try await OperatorScene.run { scene in
             let database = try await TestDatabase(url: scene.url)

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Feed: who may read, and from where")
+@Suite("Feed: access and starting points")
 struct FeedGateTests {
     /// Somebody who asks, and what they are told.
     struct Asking: Sendable, CustomTestStringConvertible {
@@ -18,7 +18,7 @@ struct FeedGateTests {
     }
 
     @Test(
-        "the gate",
+        "the feed answers members, and refuses guests, ended sessions and everybody else",
         arguments: [
             Asking(who: "guardian", status: 200), Asking(who: "second guardian", status: 200),
             Asking(who: "participant", status: 200), Asking(who: "child", status: 200),
@@ -71,7 +71,7 @@ struct FeedGateTests {
     }
 
     @Test(
-        "parameters that cannot be read",
+        "a missing or malformed parameter of the feed is 422",
         arguments: [
             "", "?family_id=x", "?family_id=FAMILY&since=yesterday", "?family_id=FAMILY&since=2026-03-10T10:00:00",
         ])
@@ -100,7 +100,7 @@ struct FeedGateTests {
         return (home, answer.serverTime)
     }
 
-    @Test("a since that was handed out answers what changed from its second on; any other, everything")
+    @Test("a since that was handed out gives what changed from its second on, and any other everything")
     func since() async throws {
         try await TestServer.run { server in
             let (home, since) = try await twoNags(server)
@@ -132,7 +132,7 @@ struct FeedGateTests {
         }
     }
 
-    @Test("a since of another family is no since")
+    @Test("a since of another family gives everything")
     func sinceOfAnotherFamily() async throws {
         try await TestServer.run { server in
             let (home, since) = try await twoNags(server)
@@ -155,7 +155,7 @@ struct FeedGateTests {
         }
     }
 
-    @Test("a cursor of another family or epoch, of the future, of no making: everything, and must_refetch")
+    @Test("a cursor of another family or epoch, of the future, or invented gives everything with must_refetch")
     func foreignCursors() async throws {
         try await TestServer.run { server in
             let (home, since) = try await twoNags(server)
@@ -200,7 +200,7 @@ struct FeedGateTests {
         }
     }
 
-    @Test("a cursor goes before a since")
+    @Test("a cursor has precedence over a since")
     func cursorGoesFirst() async throws {
         try await TestServer.run { server in
             let (home, _) = try await twoNags(server)
@@ -212,7 +212,7 @@ struct FeedGateTests {
         }
     }
 
-    @Test("polling without changes answers the same time and writes nothing; a session keeps sixteen places at most")
+    @Test("polling without changes gives the same time and writes nothing; a session keeps sixteen positions at most")
     func unchangedPolls() async throws {
         try await TestServer.run { server in
             let (home, _) = try await twoNags(server)
@@ -240,7 +240,7 @@ struct FeedGateTests {
         }
     }
 
-    @Test("a family nobody wrote in has an answer too, and its time is good")
+    @Test("the feed of a family without writes answers, and its time and cursor are valid")
     func untouched() async throws {
         try await TestServer.run { server in
             let home = try await server.family()

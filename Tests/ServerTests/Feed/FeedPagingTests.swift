@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Feed: more than a page")
+@Suite("Feed: paging")
 struct FeedPagingTests {
     /// 2,400 events, 900 nags, 700 mediations and 600 points, in bursts, while the wall clock stands still.
     private func burst(_ server: TestServer) async throws -> Household {
@@ -46,7 +46,7 @@ struct FeedPagingTests {
         #expect(held.points.count == 600, "\(person.name)")
     }
 
-    @Test("a client of the old contract gets everything, each full page advances, and its time never goes back")
+    @Test("a client by since gets everything, every full page advances, and its time never goes back")
     func legacy() async throws {
         try await TestServer.run { server in
             let home = try await burst(server)
@@ -60,7 +60,7 @@ struct FeedPagingTests {
         }
     }
 
-    @Test("a client that pages by cursor gets each row exactly once")
+    @Test("a client by cursor gets each row exactly once")
     func exact() async throws {
         try await TestServer.run { server in
             let home = try await burst(server)
@@ -74,7 +74,7 @@ struct FeedPagingTests {
         }
     }
 
-    @Test("a long past is paged through by cursor, too: its places are old, the cursor is not")
+    @Test("a long past can be paged through by cursor, although its positions are old")
     func longPast() async throws {
         try await TestServer.run { server in
             let home = try await server.family()
@@ -90,7 +90,7 @@ struct FeedPagingTests {
         }
     }
 
-    @Test("a page is one moment: what changes while a client pages comes later, and not twice")
+    @Test("a page is of one moment: changes while a client pages come later, and once")
     func changesWhilePaging() async throws {
         try await TestServer.run { server in
             let home = try await burst(server)
@@ -124,7 +124,7 @@ struct FeedPagingTests {
     private static let longText = String(repeating: "👍", count: 2_000)
 
     @Test(
-        "a page is cut by bytes as it is by rows: nothing is lost, nothing comes twice by cursor, and each page advances",
+        "pages cut by bytes lose nothing, repeat nothing by cursor, and each advances",
         arguments: [(1, 200), (300, 3), (399, 2)])
     func bytes(_ rows: Int, _ acts: Int) async throws {
         try await TestServer.run { server in
@@ -161,7 +161,7 @@ struct FeedPagingTests {
 
     /// With all rows in one second the answer itself is too large. With more than a second only the rows are, which are all
     /// in memory before the page is cut.
-    @Test("a page there is no memory for is 503, and costs others nothing", arguments: [[399], [5, 394]])
+    @Test("a page without free memory is 503, and does not affect others", arguments: [[399], [5, 394]])
     func noMemory(acts: [Int]) async throws {
         let limits: @Sendable (inout Configuration) -> Void = { configuration in
             configuration.answerMemory = 1 << 20

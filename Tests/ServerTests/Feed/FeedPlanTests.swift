@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("What a page of the feed reads")
+@Suite("Rows that a page of the feed reads")
 struct FeedPlanTests {
     /// 40,000 events of nags between the others, 600 of those that a participant received or sent.
     private static func fill(_ server: TestServer, _ family: Household) async throws {
@@ -102,7 +102,7 @@ struct FeedPlanTests {
         }
     }
 
-    @Test("an event that a server of before writes names the creator as well")
+    @Test("an event that a server of the previous release writes names the creator as well")
     func before() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Feed: whose points are seen")
+@Suite("Feed: visibility of points")
 struct FeedPointsTests {
     /// A family without a guardian's consent, where everybody has points of before.
     private struct Scene {
@@ -46,7 +46,7 @@ struct FeedPointsTests {
         return Set(legacy.gamificationEvents.map(\.userID))
     }
 
-    @Test("of those for whom the consent is in force, by those for whom it is")
+    @Test("people with the consent see each other's points, and no one else's are visible")
     func consents() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server)
@@ -75,7 +75,7 @@ struct FeedPointsTests {
         }
     }
 
-    @Test("who agrees later brings everybody's view what was kept back, wherever they are")
+    @Test("a later consent brings everybody what was hidden, at any position")
     func agreeingLater() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server)
@@ -129,7 +129,7 @@ struct FeedPointsTests {
         }
     }
 
-    @Test("while everybody's are seen, one more who agrees changes nothing")
+    @Test("while everybody's points are visible, one more consent changes nothing")
     func oneMore() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server)
@@ -146,7 +146,7 @@ struct FeedPointsTests {
         }
     }
 
-    @Test("a place that was handed out before somebody agreed, but noted after it, leads past nothing")
+    @Test("a position handed out before a consent, but stored after it, skips nothing")
     func noteRacingWithConsent() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server)
@@ -170,7 +170,7 @@ struct FeedPointsTests {
         }
     }
 
-    @Test("a first sync in pages gets past those who did not agree, and begins anew when one of them does meanwhile")
+    @Test("a first sync in pages passes those without consent, and begins anew when one of them consents")
     func pages() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server, 390)
@@ -190,7 +190,7 @@ struct FeedPointsTests {
         }
     }
 
-    @Test("a place is one number, whoever sees what")
+    @Test("a position is one number of second and visibility")
     func numbers() {
         let second: Int64 = 1_773_154_800
         func number(_ kinds: Int64, since: Int64) -> Int64 {

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Feed: what each member sees")
+@Suite("Feed: visibility for each member")
 struct FeedVisibilityTests {
     /// A family with nags between different members, and something of each kind hanging on each.
     private struct Scene {
@@ -48,7 +48,7 @@ struct FeedVisibilityTests {
     }
 
     @Test(
-        "guardians see everything; others their own nags, what hangs on them, and everybody's points; everybody what they themselves asked"
+        "guardians see all nags and others their own, and everybody all points and their own AI answers"
     )
     func visibility() async throws {
         try await TestServer.run { server in
@@ -73,7 +73,7 @@ struct FeedVisibilityTests {
     }
 
     @Test(
-        "no mediation without its consent, no points without theirs; with it again, everything again",
+        "mediation and points are hidden without their consents, and visible again with them",
         arguments: [ConsentType.aiMediation, .gamificationParticipation])
     func consents(_ type: ConsentType) async throws {
         try await TestServer.run { server in
@@ -117,7 +117,7 @@ struct FeedVisibilityTests {
         }
     }
 
-    @Test("a place that was handed out before a consent, but noted after it, leads past nothing")
+    @Test("a position handed out before a consent, but stored after it, skips nothing")
     func grantRacingWithConsent() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server, consents: [])
@@ -141,7 +141,7 @@ struct FeedVisibilityTests {
         }
     }
 
-    @Test("who becomes a guardian gets what was kept from them")
+    @Test("somebody who becomes a guardian gets what was hidden from them")
     func promotion() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server)
@@ -160,7 +160,7 @@ struct FeedVisibilityTests {
         }
     }
 
-    @Test("who is removed is refused from that moment, and who comes back misses nothing")
+    @Test("a removed member is refused from that moment, and misses nothing after returning")
     func removalAndReturn() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server)
@@ -194,7 +194,7 @@ struct FeedVisibilityTests {
 
     // MARK: Shapes
 
-    @Test("every date has three digits and Z, a missing description is null, a payload is strings")
+    @Test("every date has three digits and Z, a missing description is null, and a payload has strings")
     func shapes() async throws {
         try await TestServer.run { server in
             let home = try await scene(server).home
@@ -236,7 +236,7 @@ struct FeedVisibilityTests {
 
     // MARK: Retention
 
-    @Test("events and missed nags stay for 90 days, other closed nags for 30, open nags for ever")
+    @Test("the feed keeps events and missed nags for 90 days, other closed nags for 30, and open nags for ever")
     func retention() async throws {
         try await TestServer.run { server in
             let home = try await scene(server).home
@@ -269,7 +269,7 @@ struct FeedVisibilityTests {
         }
     }
 
-    @Test("missed nags stay as long as their events: 90 days", arguments: Who.allCases.prefix(4))
+    @Test("the feed keeps missed nags as long as their events: 90 days", arguments: Who.allCases.prefix(4))
     func missedNags(_ who: Who) async throws {
         try await TestServer.run { server in
             let home = try await server.family()
@@ -299,7 +299,7 @@ struct FeedVisibilityTests {
     }
 
     @Test(
-        "a cursor from before the oldest closed nag starts anew, so that no nag stays open for ever; unless nothing happened"
+        "a cursor older than the oldest closed nag begins anew unless nothing happened, so that no nag stays open"
     )
     func oldCursors() async throws {
         try await TestServer.run { server in

@@ -32,7 +32,7 @@ struct StandbyReadTests {
         try VerifiedTokens(server.tokens).caller(server.token(person), server.context)
     }
 
-    @Test("rows of two statements make the page that one statement makes")
+    @Test("a page from two statements equals the page from one statement")
     func same() async throws {
         try await TestServer.run { server in
             let home = try await Self.scene(server)
@@ -74,7 +74,7 @@ struct StandbyReadTests {
         }
     }
 
-    @Test("a family clock that is not the gate's gives no row: an older one, a newer one, and one of another epoch")
+    @Test("a family clock that is older, newer or of another epoch than the gate's gives no row")
     func clock() async throws {
         try await TestServer.run(isOfActs: false) { server in
             let home = try await Self.scene(server)
@@ -109,7 +109,7 @@ struct StandbyReadTests {
         }
     }
 
-    @Test("from the beginning or from longer ago than an hour a page may be long")
+    @Test("a page from the beginning, or from more than an hour ago, may be long")
     func length() throws {
         let now = ManualClock.start
         func cursor(_ position: Timestamp) -> FeedStart {
@@ -125,7 +125,7 @@ struct StandbyReadTests {
     }
 
     @Test(
-        "without a standby that answers, the primary does",
+        "without a standby that answers, the primary answers the feed",
         arguments: ["host=/nowhere", "", "target_session_attrs=any"])
     func primary(_ standby: String) async throws {
         try await TestCluster.shared.withDatabase { url in
@@ -151,7 +151,7 @@ struct StandbyReadTests {
         }
     }
 
-    @Test("an outage is told once when it has lasted, and its end only if it was told")
+    @Test("an outage is reported once when it has lasted, and its end only if it was reported")
     func outage() {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
         var outage = StandbyOutage()
@@ -167,7 +167,7 @@ struct StandbyReadTests {
         #expect(!recordFailure(20_000) && recordFailure(23_000))
     }
 
-    @Test("the log says that the standby does not answer, why, and that it does again")
+    @Test("the log says that and why the standby does not answer, and that it answers again")
     func log() throws {
         let recorder = LogRecorder()
         let log = Log(.info, descriptor: recorder.descriptor)
@@ -186,7 +186,7 @@ struct StandbyReadTests {
         #expect([use.answered.value, use.behind.value, use.unavailable.value] == [3, 2, 1])
     }
 
-    @Test("nagz doctor tells a standby of another cluster")
+    @Test("nagz doctor reports a standby of another cluster")
     func doctor() {
         #expect(StandbyCheck.result(isSameCluster: true, 10).text == "a standby of the database, 10 bytes behind")
         #expect(StandbyCheck.result(isSameCluster: true, -5).text.hasSuffix(" 0 bytes behind"))

@@ -18,7 +18,7 @@ struct FrameQueueTests {
             nag: NagID(high: 0, low: nag), member: nil)
     }
 
-    @Test("the first events leave at once, later ones every 200 ms")
+    @Test("the first two events are sent at once, and later ones every 200 ms")
     func pace() {
         var queue = FrameQueue()
         for (seq, kind) in [EventKind.nagCreated, .nagUpdated, .nagWithdrawn, .memberAdded].enumerated() {
@@ -50,7 +50,7 @@ struct FrameQueueTests {
         #expect(frame?.count == 3 && frame?.actor == nil && frame?.nag == nil)
     }
 
-    @Test("at most ten frames in any second, whatever happens")
+    @Test("at most ten frames are sent in any second, whatever happens")
     func bound() {
         var queue = FrameQueue()
         var (sent, now): ([MonotonicTime], MonotonicTime) = ([], Self.start)
@@ -66,7 +66,7 @@ struct FrameQueueTests {
         #expect(sent.count >= 20)
     }
 
-    @Test("a socket that came late gets what it missed, others do not get it twice")
+    @Test("a socket that opens late gets the events it missed, and no socket gets one twice")
     func lateSocket() {
         var directory = SocketDirectory()
         let family = FamilyID(high: 7, low: 7)

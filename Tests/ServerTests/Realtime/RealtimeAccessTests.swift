@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Realtime: who may have a socket")
+@Suite("Realtime: access to sockets")
 struct RealtimeAccessTests {
     /// Requests that get no socket.
     enum Attempt: String, Sendable, CaseIterable, CustomTestStringConvertible {
@@ -37,7 +37,9 @@ struct RealtimeAccessTests {
         }
     }
 
-    @Test("refused: a browser by the status, others by a close code", arguments: Attempt.allCases)
+    @Test(
+        "a browser's socket is refused with a status, and another client's with a close code",
+        arguments: Attempt.allCases)
     func refused(attempt: Attempt) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -87,7 +89,7 @@ struct RealtimeAccessTests {
         }
     }
 
-    @Test("a request that is no WebSocket's gets 426")
+    @Test("a socket request without an upgrade gets 426")
     func noUpgrade() async throws {
         try await TestServer.run { server in
             let reply = try await server.call("GET", "/api/v1/ws?token=x", isDocumented: false)
@@ -102,7 +104,7 @@ struct RealtimeAccessTests {
         var testDescription: String { rawValue }
     }
 
-    @Test("lost with its right, on every instance", arguments: Loss.allCases)
+    @Test("a socket closes when its right is lost, on every instance", arguments: Loss.allCases)
     func lost(loss: Loss) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -133,7 +135,7 @@ struct RealtimeAccessTests {
         }
     }
 
-    @Test("a session's other devices keep theirs")
+    @Test("a logout closes its session's socket, and not another session's")
     func otherSession() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -145,7 +147,7 @@ struct RealtimeAccessTests {
         }
     }
 
-    @Test("a guardian who is one no more hears only what concerns them")
+    @Test("a guardian who becomes a participant gets only the events of their own nags")
     func roleLost() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -159,7 +161,7 @@ struct RealtimeAccessTests {
         }
     }
 
-    @Test("a person's sockets, and an address's, are limited; a place is given back")
+    @Test("sockets of a person and of an address are limited, and a closed one frees its place")
     func limits() async throws {
         try await TestServer.run(configure: {
             $0.socketLimits.perUser = 2
@@ -182,7 +184,7 @@ struct RealtimeAccessTests {
         }
     }
 
-    @Test("a stopping server closes: a browser with 1001, others with 4002")
+    @Test("a stopping server closes a browser's socket with 1001 and others with 4002")
     func draining() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -216,7 +218,7 @@ struct RealtimeAccessTests {
         }
     }
 
-    @Test("the token is in no log, and who has a socket is in the database while it is open")
+    @Test("no log has a socket's token, and the database has its person while it is open")
     func traces() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let family = try await server.family()

@@ -42,7 +42,7 @@ struct RealtimeConnectionTests {
         }
     }
 
-    @Test("a nag's events reach those who may read it and nobody else; its connection's end reaches them too")
+    @Test("a connection nag's events and its end reach those who may read it, and nobody else")
     func nags() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -82,7 +82,7 @@ struct RealtimeConnectionTests {
         }
     }
 
-    @Test("what another process does over a connection, which notifies nobody, is found by the sweep")
+    @Test("another process's act on a connection, which notifies nobody, is found by the sweep")
     func swept() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
@@ -108,7 +108,7 @@ struct RealtimeConnectionTests {
         }
     }
 
-    @Test("whoever has left the child's family hears nothing more of its nags")
+    @Test("somebody who has left the child's family gets no more events of its connection nags")
     func departed() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)

@@ -10,11 +10,11 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Realtime: what sockets are told")
+@Suite("Realtime: events")
 struct RealtimeEventTests {
     private static func kinds(_ events: [JSONValue]) -> [String?] { events.map { $0["event"]?.stringValue } }
 
-    @Test("a write on one instance reaches the sockets of another, with these fields")
+    @Test("a write on one instance is sent to sockets of another, with exact fields")
     func otherInstance() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -37,7 +37,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("a family that changes while a notification is being sent is in the next one", .timeLimit(.minutes(5)))
+    @Test("a family that changes while a notification is sent is in the next one", .timeLimit(.minutes(5)))
     func changedDuringNotification() async throws {
         try await TestServer.run { server in
             let (one, other) = (try await server.family(), try await server.family())
@@ -69,7 +69,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("`ping` is answered with a pong, everything else is ignored")
+    @Test("a socket answers `ping` with a pong, and ignores everything else")
     func ping() async throws {
         try await TestServer.run { server in
             let socket = try await server.socket(try await server.family().child)
@@ -78,7 +78,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("a family's events come in its order")
+    @Test("a family's events are sent in its order")
     func order() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -101,7 +101,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("who may not read a nag hears nothing of it, whatever becomes of it")
+    @Test("somebody who may not read a nag gets no event of it, whatever happens to it")
     func visibility() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -122,7 +122,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("members come and go for everybody")
+    @Test("an event of a member's removal is sent to every member")
     func members() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -135,7 +135,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("a burst of writes becomes a few frames")
+    @Test("a burst of writes is sent in a few frames")
     func burst() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -162,7 +162,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("what happened while the listening session was dead arrives soon after")
+    @Test("events from while the listening session was dead are sent soon after")
     func listenerKilled() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -179,7 +179,7 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("what another process writes, which notifies nobody, is found by the sweep")
+    @Test("another process's write, which notifies nobody, is found by the sweep")
     func swept() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -7,12 +7,12 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Realtime: sockets of a server that stops")
+@Suite("Realtime: sockets of a stopping server")
 struct SocketDrainTests {
     private static let family = FamilyID(high: 1, low: 1)
     private static let user = UserID(high: 1, low: 2)
 
-    @Test("a socket that was accepted before the server stopped is closed: a browser's with 1001, others with 4002")
+    @Test("a socket accepted before the stop is closed: a browser's with 1001, others with 4002")
     func acceptedBefore() async throws {
         let loop = try EventLoop(name: "test")
         try loop.start()
