@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Ways past drafts")
+@Suite("Drafts as the only way to an effect")
 struct DraftTests {
     /// What creates and changes nags, and writes notifications: by its name in the code.
     private static let effects = [

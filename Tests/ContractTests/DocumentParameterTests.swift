@@ -23,7 +23,7 @@ struct DocumentParameterTests {
         return (described?.parameters ?? []).filter { $0.place == "query" }.map { Case(sample: sample, parameter: $0) }
     }
 
-    @Test("a parameter that is left out has its default, and another value is something else")
+    @Test("a parameter that is left out has the document's default, and another value gives another request")
     func defaults() throws {
         let cases = Self.all.filter { $0.parameter.standard != nil }
         #expect(Set(cases.map(\.parameter.name)).isSuperset(of: ["limit", "offset", "format", "dry_run", "facts"]))

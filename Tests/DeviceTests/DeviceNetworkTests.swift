@@ -165,7 +165,7 @@ struct DeviceNetworkTests {
 
     // MARK: Consent
 
-    @Test("after the next sync a revoked consent ends answers, and marks those since the last sync")
+    @Test("the sync after a revoked consent ends answers, and marks those since the sync before")
     func withdrawn() async throws {
         try await withFolder { folder in
             let bench = try synced(folder)

@@ -5,7 +5,7 @@ import LocalAI
 import NagzAI
 import Testing
 
-@Suite("Local first")
+@Suite("Answers on the device and at the server")
 struct OnDeviceTests {
     private static let remoteFirst: [AIOperationID: AnswerReason] = [.digest: .wholeFamily, .pushBack: .mustBeRecorded]
 

@@ -205,7 +205,7 @@ struct SyncTests {
         }
     }
 
-    @Test("watching a source of changes without any syncs at least every five minutes")
+    @Test("a sync comes at least every five minutes while a source of changes reports none")
     func quiet() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)

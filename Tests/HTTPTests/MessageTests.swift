@@ -322,7 +322,7 @@ struct CORSTests {
     }
 
     @Test(
-        "a preflight of another origin is not granted",
+        "a page of another origin is granted neither a preflight nor an answer",
         arguments: ["https://evil.example", "null", "https://app.example.evil", "*"])
     func refused(_ origin: String) throws {
         let preflight = try answer(preflight(origin))

@@ -169,7 +169,7 @@ struct OutputCheckTests {
         #expect(check.refusal(of: "The bus was late.", for: Self.excuse("the bus did not come")) == .late)
     }
 
-    @Test("a digest names nobody; the name that was praised is put back")
+    @Test("a text about a digest may name nobody, and the praised name is put back")
     func digest() throws {
         let check = try Self.check()
         let facts = try Self.digest([.completed, .completed, .missed])

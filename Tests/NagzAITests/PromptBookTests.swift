@@ -107,7 +107,7 @@ struct PromptBookTests {
         }
     }
 
-    @Test("the rules refuse a push-back: there is nothing to word")
+    @Test("there is no prompt for a push-back that the rules refuse")
     func refusedPushBack() throws {
         let snapshot = Snapshot(NagFacts(nag: nag(.completed)))
         #expect(PromptFacts.pushBack(snapshot, try heuristics(), familyNames: []) == nil)

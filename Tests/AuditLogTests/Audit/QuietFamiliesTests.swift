@@ -116,7 +116,7 @@ struct QuietFamiliesTests {
         }
     }
 
-    @Test("an entry of a family whose mark was taken away by hand is found as the families are gone through in turn")
+    @Test("an entry of a family without its mark is sequenced when the sequencer visits all families in turn")
     func unmarked() async throws {
         try await Self.quietly { server in
             let family = try await server.family()

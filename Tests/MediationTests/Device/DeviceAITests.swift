@@ -191,7 +191,7 @@ struct DeviceAITests {
     }
 
     @Test(
-        "a device with a system model answers in on_device_only from a real sync, and one without does not")
+        "in on_device_only a device with a system model answers from synced facts, and one without refuses")
     func systemModel() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in

@@ -30,7 +30,7 @@ struct DraftDigestTests {
     }
 
     @Test(
-        "the selected nags of the week become a digest, told to the chosen guardians in the feed and on their devices")
+        "selected nags of the week become a digest, sent to the chosen guardians in feed and on devices")
     func sent() async throws {
         try await TestHTTPServer.with { provider in
             try await TestServer.run { server in

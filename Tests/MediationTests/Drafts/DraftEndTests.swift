@@ -107,7 +107,7 @@ struct DraftEndTests {
         }
     }
 
-    @Test("an ending consent leaves others' drafts, ended drafts and other preferences alone")
+    @Test("switching the AI off ends the author's own open drafts, and no other preference ends one")
     func others() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

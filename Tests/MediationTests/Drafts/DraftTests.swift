@@ -61,7 +61,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a due-time draft becomes an edit for the nag's creator and a snooze for its recipient")
+    @Test("a due-time draft becomes an edit for creator and guardians, and a snooze for the recipient")
     func dueChange() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -18,7 +18,7 @@ struct PushBackDraftTests {
             Asking(PushBackRequest(nagID: scene.nag, wantsDraft: wantsDraft)), as: person ?? scene.home.guardian)
     }
 
-    @Test("an allowed push-back becomes a draft of its words, whose sending counts no other")
+    @Test("an allowed push-back becomes a draft of its words, which is sent without counting again")
     func sent() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

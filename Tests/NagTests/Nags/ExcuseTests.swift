@@ -17,7 +17,7 @@ struct ExcuseTests {
             API.submitExcuse, NagPath(nagID: nag), ExcuseCreate(text: text, category: category), as: person)
     }
 
-    @Test("an excuse is summarized and notified, its words are stored nowhere else, and the nag does not change")
+    @Test("an excuse is summarized, its words are in neither feed nor audit log, and the nag does not change")
     func submit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -77,7 +77,7 @@ struct GamificationReadingTests {
         }
     }
 
-    @Test("summary and leaderboard are 403 while the person has points switched off")
+    @Test("summary and leaderboard are 403 unless the person has points switched on")
     func switchedOff() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

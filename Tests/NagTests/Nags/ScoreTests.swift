@@ -221,7 +221,7 @@ struct ScoreTests {
     }
 
     @Test(
-        "a perfect week is counted in the family's time zone",
+        "a perfect week is counted by the family's time zone",
         arguments: [("America/New_York", true), ("Europe/Berlin", false)])
     func weekOfTheFamily(_ zone: String, _ isPerfect: Bool) async throws {
         try await TestServer.run { server in

@@ -204,7 +204,7 @@ struct FrequencyTests {
         }
     }
 
-    @Test("two schedulers that read the same turn at once make one digest")
+    @Test("several schedulers that find the same digest due at once make one")
     func sameTurn() async throws {
         try await Self.run { scene in
             let (server, person) = (scene.server, scene.family.participant)

@@ -55,7 +55,7 @@ struct WebhookDocumentTests {
         #expect(!TestServer.document.check(["channel": "push", "token": "t"], schema: schema).isEmpty)
     }
 
-    @Test("the limits of a client's frames are those in force")
+    @Test("the documented limits of a client's frames are those in force")
     func frames() {
         let (limits, text) = (WebSocketLimits(), TestServer.document.introduction)
         #expect(text.contains("larger than \(limits.message >> 10) KB"))

@@ -39,7 +39,7 @@ struct AccessTokenTests {
     /// Unicode calls them equal, and so does `String`.
     private static let kelvin = "\u{212A}"
 
-    @Test("a token that was verified before is found byte by byte only")
+    @Test("a verified token is recognized by its exact bytes only")
     func canonicalEquivalence() throws {
         let tokens = Tokens(keys: [TestServer.tokenKey])
         let verified = VerifiedTokens(tokens)

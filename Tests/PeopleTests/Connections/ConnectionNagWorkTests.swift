@@ -202,7 +202,7 @@ struct ConnectionNagWorkTests {
         }
     }
 
-    @Test("an export has connections' nags with their notes, and a purge erases the words")
+    @Test("an export has connections' nags and excuses, and forgetting the excuses erases their words")
     func exportAndPurge() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)

@@ -153,7 +153,7 @@ struct AbductionTests {
         }
     }
 
-    @Test("a child that joined with its own email keeps its account: no PIN, no deletion, and it may go")
+    @Test("a child that joined with its own email gets no PIN or deletion from a guardian, and may delete itself")
     func ownSignIn() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -149,7 +149,7 @@ struct PINChangeTests {
         }
     }
 
-    @Test("a child without a PIN has none to change")
+    @Test("a child without a PIN cannot change it")
     func none() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -252,7 +252,7 @@ struct ChildSettingsTests {
     }
 
     @Test(
-        "one end of the quiet hours needs the other",
+        "one end of a child's quiet hours needs the other",
         arguments: [
             ("quiet_hours_start", "quiet_hours_end"), ("quiet_hours_end", "quiet_hours_start"),
         ])

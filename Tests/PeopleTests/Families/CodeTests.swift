@@ -106,7 +106,9 @@ struct CodeTests {
         }
     }
 
-    @Test("a removed guardian cannot return by the sign-in of a child whose PIN they set", arguments: Way.allCases)
+    @Test(
+        "a guardian who leaves in any way cannot return by the sign-in of a child whose PIN they set",
+        arguments: Way.allCases)
     func guardianGoes(way: Way) async throws {
         try await TestServer.run { server in
             let family = try await server.family()

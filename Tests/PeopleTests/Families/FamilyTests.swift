@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Founding and reading families")
 struct FamilyTests {
-    @Test("a family begins with its guardian, its ledger, its policy and one entry")
+    @Test("a new family has its guardian, its codes, its policy and one entry")
     func create() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()
@@ -35,7 +35,7 @@ struct FamilyTests {
         }
     }
 
-    @Test("one family at a time, also when two are founded at once")
+    @Test("a person creates one family at a time, also with six requests at once")
     func oneFamily() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()
@@ -52,7 +52,7 @@ struct FamilyTests {
         }
     }
 
-    @Test("founding with the same key again gives the same family")
+    @Test("a creation that is repeated with its Idempotency-Key gives the same family")
     func idempotent() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()
@@ -71,7 +71,7 @@ struct FamilyTests {
     }
 
     @Test(
-        "the codes are shown to guardians alone",
+        "a family's codes are shown to guardians alone",
         arguments: ["guardian", "participant", "child", "removed", "stranger"])
     func read(who: String) async throws {
         try await TestServer.run { server in
@@ -93,7 +93,7 @@ struct FamilyTests {
         }
     }
 
-    @Test("the members, page by page, in the order they joined")
+    @Test("the members of a family are listed page by page, in the order they joined")
     func members() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -74,7 +74,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("two guardians who change it at once both leave an entry, and the later one stays")
+    @Test("several changes of a time zone at once each leave an entry, and the last one stays")
     func atOnce() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

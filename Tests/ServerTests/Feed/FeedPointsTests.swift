@@ -146,7 +146,7 @@ struct FeedPointsTests {
         }
     }
 
-    @Test("a position handed out before a consent, but stored after it, skips nothing")
+    @Test("a position handed out before a consent to points, but stored after it, skips nothing")
     func noteRacingWithConsent() async throws {
         try await TestServer.run { server in
             let scene = try await scene(server)
