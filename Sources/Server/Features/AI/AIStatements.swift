@@ -93,8 +93,7 @@ enum AIStatements {
                 b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
                 \(relationship(in: ledger)) AS relationship,
                 \(BlockStatements.isBlocked(between: "u.id", and: "n.recipient_id")) AS is_blocked,
-                rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
-                k.quiet_hours_end AS child_quiet_end
+                rp.prefs AS recipient_prefs, f.time_zone, \(PreferenceStatements.childQuietHours)
                 """
         }
     }

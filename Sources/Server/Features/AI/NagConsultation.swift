@@ -66,12 +66,8 @@ final class NagConsultation {
                 cooldownMinutes: try row["cooldown_minutes"])
             let stored: StoredPreferences = try row["recipient_prefs"]
             let familyZone: String = try row["time_zone"] ?? Preferences.standardTimeZone
-            facts.preferences = stored.effective(inFamilyAt: familyZone)
-            if let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"] {
-                facts.preferences.quietHoursEnabled = true
-                facts.preferences.quietWindow = QuietHours(start: start, end: end)
-            }
-            zone = zones.zone(stored.overrides.timeZone ?? familyZone)
+            facts.preferences = stored.effective(inFamilyAt: familyZone, childQuietHours: try QuietHours(ofChild: row))
+            zone = zones.zone(facts.preferences.timeZone)
         }
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }

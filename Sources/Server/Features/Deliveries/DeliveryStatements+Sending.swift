@@ -41,7 +41,7 @@ extension DeliveryStatements {
                    ELSE \(ConnectionStatements.isActive("n.connection_id")) END, false) AS is_member,
                \(RealtimeStatements.isLive("d.user_id")) AS is_live,
                \(PreferenceStatements.stored(of: "d.user_id", in: "m.family_id")) AS prefs,
-               k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
+               \(PreferenceStatements.childQuietHours),
                \(ConsentStatements.inForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: sender, and: receiver)) AS is_blocked,
                \(RelationshipStatements.isSuspended(between: sender, and: receiver)) AS is_suspended,

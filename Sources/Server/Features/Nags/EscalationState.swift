@@ -19,11 +19,8 @@ struct EscalationState {
     init?(_ row: Row, _ services: Services) throws {
         guard let record = try NagRecord(row) else { return nil }
         let stored: StoredPreferences = try row["recipient_prefs"]
-        var preferences = stored.effective(inFamilyAt: record.timeZone)
-        if let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"] {
-            preferences.quietHoursEnabled = true
-            preferences.quietWindow = QuietHours(start: start, end: end)
-        }
+        let preferences = stored.effective(
+            inFamilyAt: record.timeZone, childQuietHours: try QuietHours(ofChild: row))
         let cycleStartedAt: Timestamp = try row["cycle_started_at"]
         self.record = record
         escalation = Escalation(

@@ -14,7 +14,7 @@ extension NagStatements {
         SELECT \(record(in: settingsFamily)), n.cycle_started_at, n.phase_since, n.next_step_at,
                \(PreferenceStatements.stored(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
                \(PreferenceStatements.stored(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
-               k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
+               \(PreferenceStatements.childQuietHours),
                \(ConsentStatements.inForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
                    AS recipient_may_text,
                \(ConsentStatements.inForce(.smsOptIn, user: "n.creator_id", family: "cm.family_id"))

@@ -15,6 +15,9 @@ enum PreferenceStatements {
         """
     }
 
+    /// The quiet hours that guardians have set for a child, of the row `k`: columns to be read as `QuietHours`.
+    static let childQuietHours: SQL = "k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end"
+
     /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the time
     /// of the membership, where nothing was ever set.
     static func current(of user: UserID, in family: FamilyID) -> SQL {

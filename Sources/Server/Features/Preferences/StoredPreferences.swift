@@ -1,5 +1,6 @@
 import Domain
 import JSON
+import Postgres
 import SQL
 
 /// The preferences that a person has set in a family: read from a column made by `PreferenceStatements.stored`.
@@ -40,11 +41,16 @@ struct StoredPreferences: SQLDecodable, Hashable {
             || document[PreferenceKey.aiMode.rawValue] == .string(AIMode.off.rawValue)
     }
 
-    /// The effective preferences in a family with that time zone.
-    func effective(inFamilyAt timeZone: String) -> Preferences {
+    /// Returns the effective preferences in a family with that time zone.
+    /// - Parameter childQuietHours: those that guardians have set for a child, which hold instead of the child's own.
+    func effective(inFamilyAt timeZone: String, childQuietHours: QuietHours? = nil) -> Preferences {
         var family = PreferenceOverrides()
         family.timeZone = timeZone
-        return Preferences(family: family, user: overrides)
+        var preferences = Preferences(family: family, user: overrides)
+        if let childQuietHours {
+            (preferences.quietHoursEnabled, preferences.quietWindow) = (true, childQuietHours)
+        }
+        return preferences
     }
 
     /// The whole document as clients see it: the defaults, the person's values over them, and the unknown names.
@@ -82,4 +88,15 @@ struct StoredPreferences: SQLDecodable, Hashable {
     }()
 
     private static func hourAndMinute(_ time: TimeOfDay) -> String { String(time.description.prefix(5)) }
+}
+
+extension QuietHours {
+    /// Those of `PreferenceStatements.childQuietHours`; nil where none are set.
+    init?(ofChild row: Row) throws(PostgresError) {
+        guard let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"]
+        else {
+            return nil
+        }
+        self.init(start: start, end: end)
+    }
 }

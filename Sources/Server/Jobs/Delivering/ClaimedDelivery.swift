@@ -136,12 +136,8 @@ struct DeliveryFacts {
         inFlightUntil = try row["in_flight_until"]
         let stored: StoredPreferences = try row["prefs"]
         let timeZone: String? = try row["time_zone"]
-        var preferences = stored.effective(inFamilyAt: timeZone ?? Preferences.standardTimeZone)
-        if let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"] {
-            preferences.quietHoursEnabled = true
-            preferences.quietWindow = QuietHours(start: start, end: end)
-        }
-        self.preferences = preferences
+        preferences = stored.effective(
+            inFamilyAt: timeZone ?? Preferences.standardTimeZone, childQuietHours: try QuietHours(ofChild: row))
     }
 
     /// - Parameter staleAfter: how long a delivery may have been due.
