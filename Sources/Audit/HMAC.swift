@@ -11,7 +11,7 @@ import CSodium
         self.prepared = prepared
     }
 
-    /// 32 bytes.
+    /// Returns the authentication code of a message: 32 bytes.
     public func code(of message: [UInt8]) -> [UInt8] {
         var state = prepared
         unsafe crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))

@@ -47,21 +47,21 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     /// Why the person is refused, in one plain sentence.
     public var message: String {
         switch self {
-        case .deviceRegistrations: "You have registered \(perDay) devices within 24 hours, as many as one can."
-        case .accountExports: "You have exported your account \(perDay) times within 24 hours, as often as one can."
+        case .deviceRegistrations: "You have registered \(perDay) devices within 24 hours, which is the maximum."
+        case .accountExports: "You have exported your account \(perDay) times within 24 hours, which is the maximum."
         case .emailChanges:
-            "You have asked for another email address \(perDay) times within 24 hours, as often as one can."
-        case .policyChanges: "You have changed policies \(perDay) times within 24 hours, as often as one can."
-        case .blockChanges: "You have changed blocks \(perDay) times within 24 hours, as often as one can."
-        case .preferenceChanges: "You have changed preferences \(perDay) times within 24 hours, as often as one can."
-        case .codeRenewals: "You have renewed codes \(perDay) times within 24 hours, as often as one can."
-        case .constraintChanges: "You have changed constraints \(perDay) times within 24 hours, as often as one can."
-        case .aiSessions: "You have begun \(perDay) AI sessions within 24 hours, as many as one can."
-        case .attachments: "You have uploaded \(perDay) pictures within 24 hours, as many as one can."
-        case .aiKeyChanges: "You have stored keys \(perDay) times within 24 hours, as often as one can."
-        case .draftSteps: "You have taken \(perDay) steps with drafts within 24 hours, as many as one can."
+            "You have asked for another email address \(perDay) times within 24 hours, which is the maximum."
+        case .policyChanges: "You have changed policies \(perDay) times within 24 hours, which is the maximum."
+        case .blockChanges: "You have changed blocks \(perDay) times within 24 hours, which is the maximum."
+        case .preferenceChanges: "You have changed preferences \(perDay) times within 24 hours, which is the maximum."
+        case .codeRenewals: "You have renewed codes \(perDay) times within 24 hours, which is the maximum."
+        case .constraintChanges: "You have changed constraints \(perDay) times within 24 hours, which is the maximum."
+        case .aiSessions: "You have begun \(perDay) AI sessions within 24 hours, which is the maximum."
+        case .attachments: "You have uploaded \(perDay) pictures within 24 hours, which is the maximum."
+        case .aiKeyChanges: "You have stored keys \(perDay) times within 24 hours, which is the maximum."
+        case .draftSteps: "You have taken \(perDay) steps with drafts within 24 hours, which is the maximum."
         case .incentiveRuleChanges:
-            "You have changed incentive rules \(perDay) times within 24 hours, as often as one can."
+            "You have changed incentive rules \(perDay) times within 24 hours, which is the maximum."
         }
     }
 }

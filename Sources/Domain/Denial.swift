@@ -75,7 +75,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .accountLimitReached:
             "This family has made \(FamilyLimit.accountsPerDay) accounts within 24 hours, as many as it can. Try again tomorrow."
         case .consentLimitReached:
-            "You have given this consent \(ConsentLimit.perDay) times within 24 hours, as often as one can. Try again tomorrow."
+            "You have given this consent \(ConsentLimit.perDay) times within 24 hours, which is the maximum. Try again tomorrow."
         case .administratorOnly: "Only an administrator can do this."
         case .administratorJoinsNoFamily: "An administrator's account belongs to no family."
         case .policyOwnerOnly: "Only an owner of this policy can do this."
@@ -105,11 +105,12 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .sameFamily: "The two of you are in the same family."
         case .notACaregiver: "This connection is not for nagging children."
         case .dailyCapReached: "You have reached today's number of nags for this family."
-        case .noteLimitReached: "You have added \(NagLimit.notesPerDay) notes in this family today, as many as one can."
+        case .noteLimitReached:
+            "You have added \(NagLimit.notesPerDay) notes in this family today, which is the maximum."
         case .excuseLimitReached:
-            "You have submitted \(NagLimit.excusesPerDay) excuses in this family today, as many as one can."
+            "You have submitted \(NagLimit.excusesPerDay) excuses in this family today, which is the maximum."
         case .changeLimitReached:
-            "You have changed nags of this family \(NagLimit.changesPerDay) times today, as often as one can."
+            "You have changed nags of this family \(NagLimit.changesPerDay) times today, which is the maximum."
         case .completionLimitReached:
             "You have completed \(NagLimit.seriesCompletionsPerDay) nags of this family today, after which repeating ones have to wait."
         case .notVisible: "This nag is not visible to you."

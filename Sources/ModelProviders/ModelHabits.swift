@@ -42,7 +42,6 @@ struct HTTPRefusal {
         field = error?["param"]?.stringValue
     }
 
-    /// Whether a field of the request is not taken. A message that only tells a wrong value has its name too: without the
-    /// field the request is accepted all the same.
+    /// Returns whether the refusal names a field. It may only reject the value; omitting the field helps in both cases.
     func isAbout(_ name: String) -> Bool { field.map { $0 == name } ?? message.contains(name) }
 }

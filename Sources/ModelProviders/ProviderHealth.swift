@@ -61,7 +61,7 @@ public final class ProviderHealth: Sendable {
         state.withLock { $0.limitedUntil = now + .seconds(min(seconds, Self.longestWait)) }
     }
 
-    /// How many seconds it wants to be left alone still, rounded up; nil if a question may be sent.
+    /// Returns the remaining seconds of the provider's rate limit, rounded up; nil if a question can be sent.
     func secondsLimited(at now: ContinuousClock.Instant) -> Int? {
         guard let until = state.withLock({ $0.limitedUntil }), now < until else { return nil }
         let (seconds, fraction) = (until - now).components

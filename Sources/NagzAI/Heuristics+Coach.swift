@@ -52,7 +52,7 @@ extension Heuristics {
         return Outcome(answer, Rule(topic))
     }
 
-    /// What a question is about, and how often its session has asked for more of that.
+    /// Returns the topics of a question, and how often its session has asked for more about them.
     private func coachTopics(
         of text: String, after session: [SessionTurn]
     ) -> (topics: Set<CoachTopic>, further: Int) {

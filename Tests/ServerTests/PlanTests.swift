@@ -36,7 +36,8 @@ struct PlanTests {
         let statements: @Sendable (Ledger, CallContext) -> [SQL] = { _, context in
             [
                 LogStatements.pending(from: .outside, page: 32), LogStatements.size, LogStatements.newestCheckpoint,
-                LogStatements.nodes(TreeGrowth.runs(at: 70_000)), LogStatements.markSequenced(quietSince: context.now),
+                LogStatements.nodes(TreeGrowth.nodeRuns(at: 70_000)),
+                LogStatements.markSequenced(quietSince: context.now),
             ]
         }
         try await Self.plans(of: statements) { plans in

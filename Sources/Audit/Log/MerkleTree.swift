@@ -65,8 +65,9 @@ public struct MerkleFrontier: Hashable, Sendable {
 
 /// The perfect subtrees of a range of leaves.
 public enum MerkleRange {
-    /// The perfect subtrees, largest first, of a range whose lower end is a multiple of the power of two at or above
-    /// its length; the ranges of proofs are such.
+    /// Returns the perfect subtrees of a range, largest first.
+    /// - Precondition: the lower bound is a multiple of the smallest power of two that is not less than the length, as
+    ///   in the ranges of proofs.
     public static func perfect(_ range: Range<Int64>) -> [Range<Int64>] {
         var parts: [Range<Int64>] = []
         var start = range.lowerBound

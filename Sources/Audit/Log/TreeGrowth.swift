@@ -49,7 +49,7 @@ public struct TreeGrowth: Sendable {
     private var edges: [[[UInt8]]]
 
     /// The hashes that a tree of `size` leaves goes on from: of each level its unfinished tile.
-    public static func runs(at size: Int64) -> [NodeRun] {
+    public static func nodeRuns(at size: Int64) -> [NodeRun] {
         (0..<Tile.levels).map { level in
             let count = Tile.nodes(level: level, size: size)
             return NodeRun(level: level, positions: count / Tile.width * Tile.width..<count)
@@ -60,7 +60,7 @@ public struct TreeGrowth: Sendable {
     public init?(size: Int64, _ store: NodeStore) {
         self.size = size
         edges = []
-        for run in Self.runs(at: size) {
+        for run in Self.nodeRuns(at: size) {
             var edge: [[UInt8]] = []
             for position in run.positions {
                 guard let hash = store[run.level, position] else { return nil }

@@ -95,7 +95,7 @@ public struct FamilyReplay: Sendable {
     private(set) var policyID: String?
     /// Nil before the entry of the family's creation.
     private(set) var policy: PolicyReplay?
-    /// Where the chain is a connection's and has the entry of its invitation.
+    /// The replay of the connection; nil unless the chain is a connection's and has the entry of its invitation.
     private(set) var connection: ConnectionReplay?
     private(set) var isFounded = false
     private(set) var erased: Set<Pseudonym> = []

@@ -10,7 +10,7 @@ public enum StateEffect: Sendable, Hashable {
     ///   - liftsSuspensions: whether suspended relationships of theirs become active again.
     ///   - opensAccount: whether their account is made by the same act. It has no sign-in of its own.
     case memberAdmitted(liftsSuspensions: Bool, opensAccount: Bool)
-    /// Makes a participant a guardian and revokes the consents they gave.
+    /// Makes a participant a guardian, and revokes the consents that they gave.
     case memberRaised
     /// Ends the subject's membership and what hangs on it.
     case memberDeparted

@@ -71,7 +71,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// What a reconciliation found, in numbers and with its first findings.
 public struct StateReport: Sendable, Hashable {
-    /// Why the log cannot tell whether a row is right. None of it is a finding.
+    /// A reason for which the log cannot tell whether a row is correct. It is not a finding.
     public enum Gap: String, Sendable, CaseIterable {
         /// The entries' details were erased with the person.
         case erased

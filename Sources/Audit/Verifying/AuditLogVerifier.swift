@@ -43,7 +43,7 @@ public struct AuditLogVerifier {
     private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
     private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levels)
     private var newestTime = Timestamp(microseconds: .min)
-    private var consistent: Set<Int64> = []
+    private var consistentSizes: Set<Int64> = []
     private var isAtEnd = false
     /// Whether the export gives the clock of every family that has one.
     private var haveClocks = false
@@ -223,13 +223,13 @@ public struct AuditLogVerifier {
             node = levels[level].root
             levels[level] = MerkleFrontier()
             level += 1
-            expectedNodes[level, default: [:]][treeSize / Self.leaves(level) - 1] = node
+            expectedNodes[level, default: [:]][treeSize / Self.leafCount(level) - 1] = node
         }
         if let witness = witnessed[treeSize] {
             guard witness.root == treeRoot else {
                 throw AuditFinding(.witnessDiffers(size: treeSize), position: position)
             }
-            consistent.insert(treeSize)
+            consistentSizes.insert(treeSize)
         }
     }
 
@@ -242,7 +242,7 @@ public struct AuditLogVerifier {
     }
 
     /// The number of leaves below a node.
-    private static func leaves(_ level: Int) -> Int64 { 1 << Int64(min(8 * level, 62)) }
+    private static func leafCount(_ level: Int) -> Int64 { 1 << Int64(min(8 * level, 62)) }
 
     // MARK: Checkpoints and proofs
 
@@ -266,7 +266,7 @@ public struct AuditLogVerifier {
             guard witness.root == checkpoint.root else {
                 throw AuditFinding(.witnessDiffers(size: checkpoint.size))
             }
-            consistent.insert(checkpoint.size)
+            consistentSizes.insert(checkpoint.size)
         }
         (newest, newestTime) = (checkpoint, checkpoint.time)
     }
@@ -300,7 +300,7 @@ public struct AuditLogVerifier {
             MerkleProof.isConsistent(
                 old: old, oldRoot: witness.root, new: new, newRoot: newest.root, path: path)
         else { throw AuditFinding(.badConsistency(old: old)) }
-        consistent.insert(old)
+        consistentSizes.insert(old)
     }
 
     // MARK: The end
@@ -327,7 +327,7 @@ public struct AuditLogVerifier {
                 : .incomplete(
                     "a witness saw the log at \(highest.size) entries, later than this export's \(newest.size)")
         }
-        if let open = witnessed.keys.filter({ $0 > 0 && !consistent.contains($0) }).min() {
+        if let open = witnessed.keys.filter({ $0 > 0 && !consistentSizes.contains($0) }).min() {
             return .incomplete(
                 "nothing shows that the log a witness saw at \(open) entries is the beginning of this one")
         }

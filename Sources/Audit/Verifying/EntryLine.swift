@@ -15,7 +15,7 @@ public struct EntryLine {
         end = bytes.endIndex
     }
 
-    /// The record of a line, without its line feed; nil unless it is an entry in that form.
+    /// Parses a line without its line feed; nil unless it is an entry in the form that the server writes.
     public static func record(_ line: ArraySlice<UInt8>) -> ExportRecord? {
         var reader = EntryLine(line)
         return reader.read()

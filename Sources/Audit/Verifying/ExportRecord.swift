@@ -5,7 +5,7 @@ public enum ExportRecord: Sendable {
     case header(Header)
     case prune(SignedNote)
     case entry(AuditEntry, Payload, position: Int64?)
-    /// The same, with everything computed that depends on the entry alone.
+    /// An entry whose hashes have been computed already.
     case prepared(PreparedEntry)
     /// A position of the log whose entry is not in the export.
     case leaf(LogLeafPosition)
@@ -21,7 +21,7 @@ public enum ExportRecord: Sendable {
     /// The last line, with the number of clocks; nil in exports without them.
     case end(entries: Int64, clocks: Int64?)
 
-    /// The subject of an export.
+    /// The first line of an export: its log, its families and the time at which it was made.
     public struct Header: Hashable, Sendable {
         public var origin: String
         /// Nil for all families.

@@ -11,7 +11,7 @@ public struct PreparedEntry: Sendable {
     let isUnaltered: Bool
     /// Whether its body, if present, matches its commitment.
     let isBodyUnaltered: Bool
-    /// Its leaf in the log.
+    /// The hash of its leaf in the log.
     let leafHash: [UInt8]
 
     public init(_ entry: AuditEntry, _ payload: ExportRecord.Payload, position: Int64?) {

@@ -9,7 +9,7 @@ extension API {
     public static let getAbuseReport = Endpoint<AbuseReportPath, NoBody, AbuseReportResponse>(
         Operation("getAbuseReport", .get, "/api/v1/abuse-reports/{report_id}", tag: .safety))
 
-    /// The reports as administrators review them.
+    /// List the reports to review.
     public static let listAbuseReportReviews = Endpoint<AbuseReportReviewQuery, NoBody, Page<AbuseReportReview>>(
         Operation("listAbuseReportReviews", .get, "/api/v1/admin/abuse-reports", tag: .safety))
 
@@ -50,7 +50,7 @@ public struct AbuseReportPath: WireParameters, Hashable {
 
 /// Which reports an administrator sees.
 public struct AbuseReportReviewQuery: WireParameters, Hashable {
-    /// Nil for all.
+    /// The status to filter by; nil for all reports.
     public var status: AbuseReportStatus?
     public var page: PageRequest
 

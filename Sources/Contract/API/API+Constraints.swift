@@ -68,7 +68,7 @@ public struct ConstraintPath: WireParameters, Hashable {
     }
 }
 
-/// Which constraints of which family.
+/// A filter for the constraints of a family.
 public struct ConstraintQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     /// Nil for the family's and the caller's own.

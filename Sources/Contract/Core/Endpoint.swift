@@ -10,6 +10,7 @@ public struct Endpoint<Parameters: WireParameters, Body: WireContent, Answer: Wi
 
 /// The content of a body: a JSON document, text, bytes, or nothing.
 public protocol WireContent: Sendable {
+    /// Reads the content from the bytes of a body.
     /// - Throws: 400 if the bytes are not JSON, 422 if the JSON does not match.
     init(content bytes: Span<UInt8>) throws(APIError)
     /// The bytes to send; empty for no content.

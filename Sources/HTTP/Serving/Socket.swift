@@ -109,7 +109,7 @@ struct WriteBuffer {
 
     /// Sends as much as the socket takes, in one call; returns a count or a negative error number.
     mutating func send(to descriptor: Int32) -> Int {
-        let result = tail.isEmpty ? sendBytes(descriptor) : sendBoth(descriptor)
+        let result = tail.isEmpty ? sendBytes(descriptor) : sendBytesAndTail(descriptor)
         guard result >= 0 else { return -Int(errno) }
         sent += result
         if count == 0 {
@@ -127,7 +127,7 @@ struct WriteBuffer {
         }
     }
 
-    private func sendBoth(_ descriptor: Int32) -> Int {
+    private func sendBytesAndTail(_ descriptor: Int32) -> Int {
         unsafe bytes.withUnsafeBytes { head in
             unsafe tail.withUnsafeBytes { tail in
                 let headRest = unsafe UnsafeRawBufferPointer(rebasing: head[min(sent, head.count)...])

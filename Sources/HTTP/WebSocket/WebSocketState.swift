@@ -15,7 +15,7 @@ public struct WebSocketLimits: Sendable, Hashable {
     public var pingAfter: Duration = .seconds(45)
     /// How long the client has to answer the ping.
     public var pongTimeout: Duration = .seconds(20)
-    /// How long the client has to answer a Close frame, or to close after an error.
+    /// The time that the client has to answer a Close frame, or to close after an error.
     public var closeTimeout: Duration = .seconds(2)
     /// How long queued bytes may wait without the client reading any.
     public var writeTimeout: Duration = .seconds(20)
@@ -100,7 +100,7 @@ struct WebSocketState {
             do throws(WebSocketError) {
                 let event = try parser.advance(input, at: &position)
                 if case .needsMoreData = event { break }
-                try count(at: now)
+                try countFrame(at: now)
                 if let event = handle(event) { return event }
             } catch {
                 position = input.count
@@ -124,7 +124,7 @@ struct WebSocketState {
     }
 
     /// Counts a frame against the quota.
-    private mutating func count(at now: MonotonicTime) throws(WebSocketError) {
+    private mutating func countFrame(at now: MonotonicTime) throws(WebSocketError) {
         (heard, isPingSent) = (now, false)
         quotaRestored = max(quotaRestored, now) + limits.frameInterval
         guard quotaRestored <= now + limits.frameInterval * limits.frameBurst else { throw .tooManyFrames }

@@ -6,7 +6,7 @@ public struct ModelFile: Hashable, Sendable {
     /// The larger model, or the one for a device with little room.
     public enum Variant: String, Sendable, CaseIterable { case standard, lite }
 
-    /// Lower-case letters, digits, `.`, `-` and `_`, with a letter or digit first: it names the file on the disk.
+    /// The name of the file on disk: lower-case letters, digits, `.`, `-` and `_`, with a letter or digit first.
     public let id: String
     public let variant: Variant
     /// `https`, or `http` on this machine.

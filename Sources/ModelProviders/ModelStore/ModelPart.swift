@@ -44,7 +44,7 @@ final class ModelPart {
 
     // MARK: One response
 
-    /// Before a request for the bytes from `count` to that one, which is not asked for itself.
+    /// Prepares for the response to a request for the bytes `count..<end`.
     func expect(upTo end: Int64) { (self.end, hasBegun, fault) = (end, false, nil) }
 
     /// Writes a piece of the response's content.

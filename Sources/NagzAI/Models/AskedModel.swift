@@ -1,7 +1,7 @@
 /// A model that was sent a question, whatever became of its answer.
 public struct AskedModel: Hashable, Sendable {
     public var provider: ProviderName
-    /// As configured.
+    /// The name of the model, as configured.
     public var name: String
     public var reach: Reach
     /// Tokens of prompt and answer, as the provider counts them; nil where it does not say, or has not answered.

@@ -6,7 +6,7 @@ struct FigureCheck {
     /// What must be said.
     private var needed: Set<Figure> = []
 
-    /// A figure, and what it counts.
+    /// A figure in a text, with the role that it counts.
     private struct Figure: Hashable {
         enum Role { case part, ofPerson, completed, missed, open, overdue, total, percent, days }
 
@@ -74,7 +74,7 @@ struct FigureCheck {
         return start..<end
     }
 
-    /// The second figure of “2 of 3” and “2 out of 3”.
+    /// Returns the index of the second figure of “2 of 3” or “2 out of 3”; nil if there is none.
     private func whole(after index: Int, in words: [String]) -> Int? {
         let rest = words[(index + 1)...].prefix(3)
         guard let figure = rest.firstIndex(where: \.isFigure) else { return nil }

@@ -25,7 +25,7 @@ public struct IntentReading: Sendable {
         told = .intent(text, recipients: recipients.keys.sorted(), now: facts.now, zone: facts.zone)
     }
 
-    /// A member's name as far as the words have it; nil where they do not.
+    /// Returns the full or first name of a member that the words contain; nil if they contain neither.
     private static func name(of member: IntentFacts.Member, in said: [String]) -> String? {
         let name = words(in: member.name).map(\.text)
         guard let first = name.first, said.contains(first) else { return nil }

@@ -77,7 +77,7 @@ public struct ModelResult: Hashable, Sendable {
     /// Trimmed.
     public let text: String
     public let provider: ProviderName
-    /// As configured; what a runtime calls itself is not believed.
+    /// The name of the model, as configured: the name that a runtime reports is not trusted.
     public let model: String
     public let latency: Duration
     /// Tokens of prompt and answer, as the provider counts them; nil if it does not say.

@@ -39,7 +39,7 @@ extension AIOperationID {
     public var modelTask: ModelTask? { ModelTask(rawValue: rawValue) }
 }
 
-/// What a model is asked to do, as providers describe what they can.
+/// A kind of task for a model, in the terms in which providers declare their capabilities.
 public enum TaskKind: String, Sendable, CaseIterable {
     case intentToAction = "intent_to_action"
     case studyQuestions = "study_question_gen"

@@ -10,7 +10,7 @@ extension APIError {
     static let connectionExists = APIError(.conflict, "The two of you are connected already.")
     static let tooManyConnections = APIError(
         .conflict,
-        "One of you has \(ConnectionLimit.active) connections, as many as one can have. End one of them first.")
+        "One of you has \(ConnectionLimit.active) connections, which is the maximum. End one of them first.")
 
     // MARK: Invitations
 
@@ -19,18 +19,18 @@ extension APIError {
     static let invitationWasDeclined = APIError(.conflict, "This invitation was declined.")
     static let tooManyOpenInvitations = APIError(
         .conflict,
-        "You have \(ConnectionLimit.openInvitations) open invitations, as many as one can have. Revoke one of them first."
+        "You have \(ConnectionLimit.openInvitations) open invitations, which is the maximum. Revoke one of them first."
     )
     static func tooManyInvitations(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have sent \(ConnectionLimit.invitationsPerDay) invitations within 24 hours, as many as one can. Try again after \(end.minute).",
+            "You have sent \(ConnectionLimit.invitationsPerDay) invitations within 24 hours, which is the maximum. Try again after \(end.minute).",
             retryAfter: seconds(from: now, to: end))
     }
     static func tooManyInvitationsOfAddress(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, as often as one can. Try again after \(end.minute).",
+            "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, which is the maximum. Try again after \(end.minute).",
             retryAfter: seconds(from: now, to: end))
     }
 
@@ -48,7 +48,7 @@ extension APIError {
     static func tooManyAbuseReports(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have made \(AbuseReportLimit.reports) reports within an hour, as many as one can. Try again after \(end.minute).",
+            "You have made \(AbuseReportLimit.reports) reports within an hour, which is the maximum. Try again after \(end.minute).",
             retryAfter: seconds(from: now, to: end))
     }
     static let abuseReportStatusIsInvalid = APIError(

@@ -14,7 +14,7 @@ extension APIError {
     static let draftVersionHasChanged = APIError(.conflict, draftHasChanged.message, reason: "version_changed")
     static let draftHasTooManyVersions = APIError(
         .conflict,
-        "This draft was edited \(DraftVersion.versions.upperBound - 1) times, as often as one can be. Make another one."
+        "This draft was edited \(DraftVersion.versions.upperBound - 1) times, which is the maximum be. Make another one."
     )
     static func draftLacksStep(_ step: DraftStep) -> APIError {
         APIError(.conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")
@@ -79,7 +79,7 @@ extension APIError {
     static let inputIDWasUsed = APIError(
         .validationFailed, "This ID was used for another input. Choose another one.")
     static let noSuchInput = APIError(.notFound, "There is no such input on this nag.")
-    static let noSuchOtherInput = APIError(.notFound, "There is no such other input.")
+    static let noSuchOtherInput = APIError(.notFound, "The other input does not exist.")
     static let inputRelatesToItself = APIError(.validationFailed, "An input is not related to itself.", field: "of")
     static let otherInputWasMerged = APIError(
         .conflict, "The other input was merged itself. Name the one that it was merged into.")

@@ -23,7 +23,7 @@ extension APIError {
     // MARK: Children's sign-in
 
     static let memberIsNoChild = APIError(
-        .validationFailed, "Only children sign in with the family's child code.")
+        .validationFailed, "This member is not a child. Only children have a user name and a PIN.")
     static let userNameIsTaken = APIError(
         .conflict, "Another child of the family has this user name. Choose another one.", field: "username")
     static func signInIsIncomplete(field: String) -> APIError {
@@ -66,7 +66,7 @@ extension APIError {
     static func approvalIsTooEarly(opening: Timestamp) -> APIError {
         APIError(
             .conflict,
-            "An owner of this policy left. A new co-owner's approval counts 72 hours after the proposal, from \(opening.rfc3339).",
+            "An owner of this policy left. The proposal of a new co-owner can take effect 72 hours after it was made. Try again after \(opening.rfc3339).",
             reason: ErrorReason.notYet)
     }
     static let policyHasTooManyOwners = APIError(
@@ -81,7 +81,7 @@ extension APIError {
     }
     static func policyHasTooManyNames(most count: Int) -> APIError {
         APIError(
-            .policyInvalidValue, "A policy has at most \(count) names that this server does not know.",
+            .policyInvalidValue, "A policy can have at most \(count) limits that this server does not know.",
             field: "constraints")
     }
     static func policyNameIsTooLong(most length: Int) -> APIError {

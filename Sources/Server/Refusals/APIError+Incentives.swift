@@ -14,11 +14,11 @@ extension APIError {
     static let rewardedPersonHasPointsOff = APIError(
         .authorizationDenied, "This person has switched points off.", reason: ErrorReason.switchedOff)
     static let incentiveRuleHasChanged = APIError(
-        .conflict, "This is not what the rule promises now. Read the rule again.")
+        .conflict, "The reward of this rule has changed. Read the rule again.")
     static let rewardNeedsCompletion = APIError(
-        .conflict, "Rewards are for completed nags.", reason: "nag_not_completed")
+        .conflict, "This nag is not completed. Only completed nags are rewarded.", reason: "nag_not_completed")
     static let rewardWasGiven = APIError(
-        .conflict, "This rule has taken effect with this nag before.", reason: "given_before")
+        .conflict, "This rule has already rewarded this nag.", reason: "given_before")
     static let rewardIsWaiting = APIError(
         .conflict, "This reward waits for a guardian already. Confirm it in the family's incentives.",
         reason: "waits_for_guardian")

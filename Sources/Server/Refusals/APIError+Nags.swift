@@ -30,7 +30,7 @@ extension APIError {
     static func tooManyNagsOverConnection(_ denial: Denial, most count: Int, next: String) -> APIError {
         APIError(
             .policyForbidden,
-            "You have sent \(count) nags over this connection today, as many as one can. \(next)",
+            "You have sent \(count) nags over this connection today, which is the maximum. \(next)",
             reason: denial.rawValue)
     }
 
@@ -60,7 +60,7 @@ extension APIError {
 
     static func instanceIsNotOpen(from time: String, on date: String, zone: String, opensAt: Timestamp) -> APIError {
         var error = APIError(
-            .conflict, "It is too early for this one. It can be completed from \(time) on \(date) (\(zone)).",
+            .conflict, "It is too early to complete this nag. It can be completed from \(time) on \(date) (\(zone)).",
             reason: ErrorReason.notYet)
         error.opensAt = opensAt
         return error
@@ -95,6 +95,8 @@ extension APIError {
         "You have \(AttachmentLimit.unusedBytes >> 20) MB of pictures that no nag uses, as much as one can have. Use them, or try again in an hour.",
         retryAfter: 3_600)
     static func rangeIsNotSatisfiable(size: Int) -> APIError {
-        APIError(.validationFailed, "The picture has \(size) bytes.", field: "range", status: 416)
+        APIError(
+            .validationFailed, "The requested range is outside the picture, which has \(size) bytes.", field: "range",
+            status: 416)
     }
 }

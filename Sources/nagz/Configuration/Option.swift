@@ -121,7 +121,7 @@ struct GivenOptions: Sendable {
         }
     }
 
-    /// How an option is called in messages: as it was given, or else as an operator would give it.
+    /// Returns the name of an option for messages: as it was given, or else as an operator would give it.
     func label(_ option: any AnyOption) -> String {
         given(option).map { "\($0.origin)" } ?? option.variable ?? option.flag
     }

@@ -25,7 +25,7 @@ struct StoredLog {
 
     /// The right edge of the log's first leaves; nil where a hash is missing.
     func growth(at size: Int64) async throws -> TreeGrowth? {
-        let rows = try await queries.query(LogStatements.nodes(TreeGrowth.runs(at: size)))
+        let rows = try await queries.query(LogStatements.nodes(TreeGrowth.nodeRuns(at: size)))
         return TreeGrowth(size: size, try NodeStore(rows))
     }
 

@@ -86,8 +86,8 @@ enum DeliveryStatements {
         """
     }
 
-    /// The same for somebody whose preferences the act has not read, by each of their channels. Inserts nothing for
-    /// somebody whom none reaches.
+    /// Inserts a notification for each channel of a recipient whose preferences the act has not read; none if
+    /// no channel reaches them.
     /// - Parameter onlyIfTold: inserts nothing either where every earlier notification of the nag has failed.
     static func insert(
         _ ids: DeliveryIDs, of event: EventID, on nag: NagID, to user: UserID, onlyIfTold: Bool = false,

@@ -178,8 +178,7 @@ extension Drafts {
         }
     }
 
-    /// Decides about a step that the draft's progress allows. The closure gets the draft, and whether the step was taken
-    /// before.
+    /// Takes a step of a draft. The closure decides; it gets the draft, and whether the step was taken before.
     /// - Throws: 404 for a draft that the caller does not see; 403 where the request comes from voice or a shortcut; 409
     ///   for a step that is not the next one.
     private func write<Answer: WireContent>(

@@ -19,7 +19,7 @@ struct ExecutionPermit {
     }
     /// The model that words the answer; nil for the rules.
     let model: ChosenModel?
-    /// Why the rules answer although a model was asked for; nil if they do not.
+    /// The reason for which the rules answer in place of the requested model; nil if they do not.
     let fallback: FallbackReason?
     /// Whether the rules may take the place of a model that fails.
     let letsRulesAnswer: Bool

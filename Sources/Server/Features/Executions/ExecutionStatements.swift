@@ -5,7 +5,7 @@ import SQL
 
 /// The statements on executions and AI sessions.
 enum ExecutionStatements {
-    /// Part of an act, whose time and trace the record has.
+    /// Returns the statement that inserts an execution, as part of an act with the same time and trace.
     /// - Parameters:
     ///   - question: the keyed digest of the question and its settings, for one that its client gave an id.
     ///   - ledger: the act's, which is the connection's for a question about its nag.

@@ -73,7 +73,7 @@ final class ModelReply: Sendable {
     let told: PromptFacts
     let familyNames: [String]
     let result: Result<ModelResult, ModelProblem>
-    /// What the question's confirmation was used up for; nil if it needed none.
+    /// The purpose for which the question's confirmation was consumed; nil if none was needed.
     let confirmed: String?
     /// By which rule the model was asked.
     let decided: DecidedRoute

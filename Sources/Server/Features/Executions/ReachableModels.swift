@@ -71,7 +71,7 @@ enum KeyProblem: Error {
         keys.isEmpty ? "You have stored no key." : "You have: \(names(keys))."
     }
 
-    /// The names to choose from.
+    /// Returns the names of the models that the person can choose, as a list for a message.
     static func names(_ keys: [StoredAIKey]) -> String {
         keys.isEmpty ? "you have stored none" : keys.map(\.name).joined(separator: ", ")
     }

@@ -121,7 +121,7 @@ package final class Families {
         ).one()["is_in_force"]
     }
 
-    /// Carries out a write that fails when the person is in another family, or their account deleted, by its commit.
+    /// Carries out a write; throws 409 if at its commit the person is in another family or their account is deleted.
     func admitting<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()

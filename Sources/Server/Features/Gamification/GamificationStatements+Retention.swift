@@ -2,8 +2,8 @@ import Domain
 import SQL
 
 extension GamificationStatements {
-    /// The sums of a member go on counting the events that are deleted: in the same statement they are added to those
-    /// that `member_totals` has as `dropped`.
+    /// The retention rule for gamification events. It adds deleted events to the `dropped_…` columns of
+    /// `member_totals`, so that a member's sums still include them.
     static let retention = RetentionRule(
         "gamification_events", period,
         due: { "SELECT count(*) AS count FROM gamification_events WHERE sync_ts < \($0)" },

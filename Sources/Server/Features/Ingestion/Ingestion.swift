@@ -80,7 +80,7 @@ final class Ingestion {
         }
     }
 
-    /// An enrichment is not an input of its own: its answer follows from what is stored, and is not stored itself.
+    /// Carries out an enrichment. Its result follows from stored data, so it is not stored as an input of its own.
     private func enrich(
         _ item: OutboxItem, _ input: Provenance, _ work: () async throws -> InputResult
     ) async throws -> InputResult {

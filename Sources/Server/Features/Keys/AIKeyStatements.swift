@@ -77,7 +77,7 @@ enum AIKeyStatements {
 
     // MARK: Rotation of the master key
 
-    /// Keys that another master key sealed.
+    /// Returns a query for keys that were sealed by another master key.
     static func outdated(_ master: [UInt8], _ limit: Int64) -> SQL {
         "SELECT \(columns) FROM ai_keys k WHERE k.master <> \(master) ORDER BY k.user_id, k.provider LIMIT \(limit)"
     }

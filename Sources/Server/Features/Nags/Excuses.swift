@@ -142,7 +142,7 @@ extension NagStatements {
         """
     }
 
-    /// A page and its `total`; with no excuse in it, one row of nulls.
+    /// Returns a query for a page of excuses and its `total`; an empty page is one row with only `total` set.
     static func excuses(of nag: NagID, in family: FamilyID, _ page: PageRequest) -> SQL {
         """
         SELECT x.id, x.summary, x.at, t.total

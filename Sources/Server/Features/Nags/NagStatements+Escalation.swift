@@ -100,7 +100,7 @@ extension NagStatements {
         ]
     }
 
-    /// The same for the whole family.
+    /// Makes the open nags of all members of the act's family due for the scheduler.
     static func makeDue(at now: Timestamp) -> [SQL] {
         let members = MembershipStatements.activeIDs(of: MembershipStatements.ofAct)
         return [

@@ -144,7 +144,7 @@ package final class Nags {
             services.zones.zone(zone).day(containing: now), now: now, zoneChangedAt: changedAt)
     }
 
-    /// Why one more change to a nag is refused to the member today.
+    /// Returns the reason to refuse the member another change of a nag today; nil if it is allowed.
     func denialOfChange(by view: NagView, at now: Timestamp, _ queries: any Queries) async throws -> Denial? {
         let count = try await queries.query(
             NagStatements.countChanges(by: view.userID, in: view.familyID, day: countedDay(of: view.record, at: now))

@@ -28,8 +28,8 @@ extension Policies {
         return (act, changed)
     }
 
-    /// Proposes terms, with the proposer's approval. Of a co-owner who is to follow one that left, that one and the other
-    /// guardians are notified.
+    /// Proposes terms, with the proposer's approval. If they name a co-owner in place of one who left, the other
+    /// guardians and the one who left are notified.
     func proposing(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), _ notices: DeliveryIDs, at now: Timestamp

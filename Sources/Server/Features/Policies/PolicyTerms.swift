@@ -55,7 +55,7 @@ struct PolicyTerms: Hashable {
 // MARK: Reading
 
 extension PolicyTerms {
-    /// The most names that the server does not know.
+    /// The maximum number of limits in a policy whose names the server does not know.
     static let mostOthers = 32
     /// The size of such a name, and of a text stored under it, in Unicode scalars.
     static let longestName = 64

@@ -5,7 +5,7 @@ import SQL
 
 /// The preferences that a person has set in a family: read from a column made by `PreferenceStatements.stored`.
 struct StoredPreferences: SQLDecodable, Hashable {
-    /// Includes unknown names, and no defaults.
+    /// The stored preferences, including unknown names and without defaults.
     var document: JSONObject
 
     init(_ document: JSONObject = JSONObject()) { self.document = document }

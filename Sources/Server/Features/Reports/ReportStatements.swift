@@ -3,7 +3,7 @@ import SQL
 
 /// The statements of reports.
 enum ReportStatements {
-    /// How the nags due in a period, bounds included, ended: a row for each category and week.
+    /// Returns a query for the outcomes of the nags due in a period, bounds included: a row for each category and week.
     /// - Parameter weeks: the starts of weeks, ascending; `week` is 1 from the first of them on, 0 before it.
     static func figures(
         of family: FamilyID, from start: Timestamp?, through end: Timestamp?, weeks: [Timestamp]
@@ -46,7 +46,7 @@ enum ReportStatements {
         """
     }
 
-    /// Withdrawn and cancelled nags are not due.
+    /// Returns the condition that a nag was due in a period; withdrawn and cancelled nags never are.
     private static func due(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
         var conditions: [SQL] = [
             "nags.family_id = \(family)", "nags.status NOT IN ('withdrawn', 'cancelled_relationship_change')",

@@ -134,7 +134,7 @@ package final class Safety {
 }
 
 extension BlockResponse {
-    /// Nil where the row holds no block.
+    /// Reads a block from a row; nil if the row has none.
     fileprivate init?(_ row: Row) throws(PostgresError) {
         guard let id: BlockID = try row["id"] else { return nil }
         self.init(id: id, actorID: try row["actor_id"], targetID: try row["target_id"], state: try row["state"])

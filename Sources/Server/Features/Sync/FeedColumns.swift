@@ -18,7 +18,7 @@ enum FeedColumns {
     static let moments = 5..<9
     static let texts = 9..<13
 
-    /// The select list of a part.
+    /// Returns the select list of a part: its columns, and nulls for the columns that it does not use.
     /// - Parameter stamp: the column that orders the part's rows.
     static func list(
         _ part: FeedPart, stamp: SQL, ids: [SQL] = [], moments: [SQL] = [], texts: [SQL] = []

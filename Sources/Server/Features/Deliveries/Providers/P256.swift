@@ -2,7 +2,7 @@ import CCrypto
 
 /// Agreement on a secret over the curve P-256 (ECDH), by libcrypto.
 enum P256 {
-    /// The bytes of a public key: 4, and the two coordinates.
+    /// The length of a public key in bytes: the byte 4 and two coordinates of 32 bytes.
     static let publicKeyLength = 65
 
     /// Whether the bytes are a public key, which is a point on the curve.

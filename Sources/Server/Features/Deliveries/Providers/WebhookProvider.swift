@@ -98,7 +98,6 @@ extension HTTPClientResponse {
 }
 
 extension SendingOutcome {
-    /// Faults of the network may pass; what the operator has to change does not pass by itself, but he may change it
-    /// meanwhile.
+    /// Retries after every error: network faults can pass, and the operator can correct the others meanwhile.
     init(_ error: HTTPClientError) { self = .retry(reason: error.description) }
 }
