@@ -9,6 +9,9 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case accountCreated = "account.created"
     case accountDeleted = "account.deleted"
     case accountExported = "account.exported"
+    case accountPhoneChanged = "account.phone_changed"
+    case accountPhoneRemoved = "account.phone_removed"
+    case accountPhoneRequested = "account.phone_requested"
     case accountPurged = "account.purged"
     case adminCreated = "admin.created"
     case adminRead = "admin.read"
@@ -222,7 +225,8 @@ extension AuditKind {
             .passwordChanged, .passwordResetRequested, .preferencesChanged, .sessionOpened, .sessionRefreshed,
             .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
-        case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
+        case .accountChanged, .accountExported, .accountPhoneChanged, .accountPhoneRemoved, .accountPhoneRequested,
+            .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
             .attachmentAdded, .auditFindingAcknowledged, .auditFindingReviewDenied,
             .aiConfirmationDeclined, .aiConstraintChangeDenied, .aiExecutionRefused, .aiExecutionsDeleted,
             .aiExecutionsReadDenied, .aiSessionBegun, .aiSessionEnded, .deliveryResent, .deliveryReviewDenied,

@@ -24,6 +24,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case aiKeyChanges = "ai_key_changes"
     /// Other email addresses asked for.
     case emailChanges = "email_changes"
+    /// Codes for telephone numbers asked for.
+    case phoneCodes = "phone_codes"
 
     /// Drafts made, edited, approved, confirmed and rejected, those of an import each by itself.
     case draftSteps = "draft_steps"
@@ -33,7 +35,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
 
     public var perDay: Int {
         switch self {
-        case .emailChanges: 5
+        case .emailChanges, .phoneCodes: 5
         case .accountExports: 10
         case .codeRenewals: 20
         case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
@@ -51,6 +53,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .accountExports: "You have exported your account \(perDay) times within 24 hours, which is the maximum."
         case .emailChanges:
             "You have asked for another email address \(perDay) times within 24 hours, which is the maximum."
+        case .phoneCodes:
+            "You have asked for codes by text message \(perDay) times within 24 hours, which is the maximum."
         case .policyChanges: "You have changed policies \(perDay) times within 24 hours, which is the maximum."
         case .blockChanges: "You have changed blocks \(perDay) times within 24 hours, which is the maximum."
         case .preferenceChanges: "You have changed preferences \(perDay) times within 24 hours, which is the maximum."

@@ -35,6 +35,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case adultsOnly = "adults_only"
     // Keys for models
     case keysForAdultsOnly = "keys_for_adults_only"
+    case phonesForAdultsOnly = "phones_for_adults_only"
     case inviteeOnly = "invitee_only"
     case ownChildrenOnly = "own_children_only"
     case connectionBlocked = "connection_blocked"
@@ -99,6 +100,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .caregiverChildrenOnly: "A caregiver can only nag the children of the other person's family."
         case .adultsOnly: "Connections are for adults with a sign-in of their own."
         case .keysForAdultsOnly: "Keys for models are for adults with a sign-in of their own."
+        case .phonesForAdultsOnly: "Telephone numbers are for adults with a sign-in of their own."
         case .inviteeOnly: "Only the person who was invited can answer an invitation."
         case .ownChildrenOnly: "Only a guardian can do this, and only for the children of their own family."
         case .connectionBlocked: "The two of you cannot be connected."

@@ -10,6 +10,7 @@ extension DeliveryOptions {
         sms = try Self.provider(given, Options.sms, apns: false)
         webPush = try Self.webPush(given)
         passesTokens = try given[Options.pushTokens] ?? false
+        serverName = try given[Options.publicURL].flatMap { URL(string: $0)?.host() }
         if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
     }
 

@@ -22,6 +22,11 @@ extension Sample {
     private static let account = AccountResponse(
         id: id(1), email: "a@b.org", displayName: "A", status: "active", createdAt: moment)
 
+    private static let me = MeResponse(
+        id: id(1), email: "a@b.org", phone: read("+4930123456"), displayName: nil, status: "active", createdAt: moment,
+        isAdministrator: false, family: MyFamily(familyID: id(2), name: "F", role: .participant, joinedAt: moment),
+        consents: [.aiMediation], switchedOn: SwitchedOn(ai: true, points: false, sms: false), webPushKey: "BA")
+
     static let accountData = [
         Sample(
             API.createAccount, NoParameters(),
@@ -30,14 +35,7 @@ extension Sample {
                 dateOfBirth: CivilDate(year: 1990, month: 2, day: 3).map(DateOfBirth.init)),
             AccountResponse(id: id(1), email: "a@b.org", displayName: "A", status: "active", createdAt: moment)),
         Sample(API.exportAccount, NoParameters(), NoBody(), things),
-        Sample(
-            API.getMe, NoParameters(), NoBody(),
-            MeResponse(
-                id: id(1), email: "a@b.org", displayName: nil, status: "active", createdAt: moment,
-                isAdministrator: false,
-                family: MyFamily(familyID: id(2), name: "F", role: .participant, joinedAt: moment),
-                consents: [.aiMediation], switchedOn: SwitchedOn(ai: true, points: false, sms: false),
-                webPushKey: "BA")),
+        Sample(API.getMe, NoParameters(), NoBody(), me),
         Sample(API.updateMe, NoParameters(), MeUpdate(displayName: "B"), account),
         Sample(
             API.changePassword, NoParameters(), PasswordChange(password: Secret("x"), newPassword: Secret("12345678")),
@@ -46,6 +44,11 @@ extension Sample {
             API.requestEmailChange, NoParameters(), EmailChangeRequest(password: Secret("x"), email: read("b@b.org")),
             StatusAnswer(status: "accepted")),
         Sample(API.confirmEmailChange, NoParameters(), EmailChangeConfirmation(code: code), account),
+        Sample(
+            API.requestPhone, NoParameters(), PhoneRequest(password: Secret("x"), phone: read("+4930123456")),
+            StatusAnswer(status: "accepted")),
+        Sample(API.confirmPhone, NoParameters(), PhoneConfirmation(code: read("123456")), me),
+        Sample(API.deletePhone, NoParameters(), NoBody(), NoAnswer()),
         Sample(
             API.listSessions, page, NoBody(),
             page(

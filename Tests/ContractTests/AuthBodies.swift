@@ -51,6 +51,24 @@ extension RequestTests {
         + fine("EmailChangeConfirmation", #"{"code":"abcde-FGHJK mnpqr stuvw"}"#)
         + wrong("EmailChangeConfirmation", "code", "{}", #"{"code":"abc"}"#, #"{"code":7}"#)
         + wrongBeyondSchema("EmailChangeConfirmation", "code", #"{"code":"abcde-FGHJK mnpqr stuv!"}"#)
+        + fine(
+            "PhoneRequest", #"{"password":"x","phone":"+4930123456"}"#, #"{"password":"x","phone":"+49 (30) 12-34.56"}"#
+        )
+        + lenient("PhoneRequest", #"{"password":"x","phone":"\u200e＋４９（３０）１２–３４．５６"}"#)
+        + lenient("PhoneRequest", #"{"password":"x","phone":"+٤٩\u00a0٣٠١٢٣٤٥٦"}"#)
+        + wrong("PhoneRequest", "password", #"{"phone":"+4930123456"}"#, #"{"password":"","phone":"+4930123456"}"#)
+        + wrong("PhoneRequest", "phone", #"{"password":"x"}"#, #"{"password":"x","phone":null}"#)
+        + wrong(
+            "PhoneRequest", "phone", #"{"password":"x","phone":4930123456}"#, #"{"password":"x","phone":"030 123456"}"#)
+        + wrong(
+            "PhoneRequest", "phone", #"{"password":"x","phone":"004930123456"}"#,
+            #"{"password":"x","phone":"+0930123456"}"#,
+            #"{"password":"x","phone":"+4930123"}"#, #"{"password":"x","phone":"+4930123456789012"}"#,
+            #"{"password":"x","phone":"+4930123456;ext=7"}"#, #"{"password":"x","phone":"+4930+123456"}"#)
+        + fine("PhoneConfirmation", #"{"code":"123456"}"#, #"{"code":" 123-456 "}"#)
+        + lenient("PhoneConfirmation", #"{"code":"١٢٣٤٥٦"}"#)
+        + wrong("PhoneConfirmation", "code", "{}", #"{"code":"12345"}"#, #"{"code":"1234567"}"#, #"{"code":123456}"#)
+        + wrong("PhoneConfirmation", "code", #"{"code":"12345a"}"#)
         + fine("PasswordResetRequest", #"{"email":"A@b.org"}"#)
         + wrong("PasswordResetRequest", "email", "{}", #"{"email":null}"#)
         + fine("PasswordReset", #"{"code":"ABCDEFGHJKMNPQRSTUVW","new_password":"12345678"}"#)

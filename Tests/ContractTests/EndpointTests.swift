@@ -97,7 +97,8 @@ struct EndpointTests {
         let withoutContent = API.all.filter { $0.successStatus == 204 }.map(\.id)
         #expect(
             withoutContent == [
-                "logOut", "resetPassword", "changePassword", "endSession", "endOtherSessions", "deleteDevice",
+                "logOut", "resetPassword", "changePassword", "deletePhone", "endSession", "endOtherSessions",
+                "deleteDevice",
                 "deleteConstraint", "deleteExecution", "endAISession", "deleteAIKey",
             ])
     }
@@ -111,7 +112,7 @@ struct EndpointTests {
         #expect(
             API.all.filter { $0.tier == .auth }.map(\.id) == [
                 "signUp", "logIn", "childLogIn", "requestPasswordReset", "resetPassword", "changePassword",
-                "requestEmailChange", "confirmEmailChange",
+                "requestEmailChange", "confirmEmailChange", "requestPhone", "confirmPhone",
             ])
         #expect(API.all.filter { $0.tier == .thirdParty }.map(\.id) == ["setAIKey", "checkAIKey"])
         #expect(API.refreshSession.operation.tier == .write)

@@ -310,6 +310,8 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(PasswordChange.self)
     add(EmailChangeRequest.self)
     add(EmailChangeConfirmation.self)
+    add(PhoneRequest.self)
+    add(PhoneConfirmation.self)
     add(PasswordResetRequest.self)
     add(PasswordReset.self)
     add(RefreshRequest.self)

@@ -31,6 +31,29 @@ struct ScalarTests {
     }
 
     @Test(
+        "telephone numbers are a plus sign and digits, however they are typed",
+        arguments: [
+            ("+4930123456", "+4930123456"), (" +1 (415) 555-2671 ", "+14155552671"), ("+49.30.123456", "+4930123456"),
+            ("＋４９（３０）１２–３４．５６", "+4930123456"), ("\u{202A}+٩٧١٥٠١٢٣٤٥٦٧\u{202C}", "+971501234567"),
+            ("+12345678", "+12345678"), ("+123456789012345", "+123456789012345"),
+        ])
+    func phones(text: String, stored: String) throws {
+        #expect(try PhoneNumber(wireText: text).wireText == stored)
+    }
+
+    @Test(
+        "what is no number with the code of a country is refused",
+        arguments: [
+            "", "+", "4930123456", "004930123456", "+0301234567", "+1234567", "+1234567890123456", "++4930123456",
+            "+49301234x6", "+4930123456,+4930123457", "+49 30 12/34 56", "+½2345678",
+            "tel:+4930123456",
+            "+" + String(repeating: " ", count: 64) + "4930123456",
+        ])
+    func badPhones(text: String) {
+        #expect(throws: InvalidInput.self) { try PhoneNumber(wireText: text) }
+    }
+
+    @Test(
         "of a birthday only the written date counts",
         arguments: [
             ("2015-03-01T00:00:00Z", 2015, 3, 1), ("2015-03-01T00:30:00+09:00", 2015, 3, 1),
@@ -100,6 +123,9 @@ struct ScalarTests {
         let request = SignupRequest(
             email: try EmailAddress(wireText: "a@b.org"), password: Secret("hunter2!"), displayName: nil)
         let login = ChildLoginRequest(familyCode: "ABC123", username: "kit", pin: try PIN(wireText: "4821"))
+        let phone = PhoneRequest(password: Secret("x"), phone: try PhoneNumber(wireText: "+4930123456"))
+        #expect(!"\(phone)".contains("30123") && !String(reflecting: phone).contains("30123"))
+        #expect(!"\(PhoneConfirmation(code: try PhoneCode(wireText: "271828")))".contains("271828"))
         #expect(!"\(request)".contains("hunter2!"))
         #expect(!String(reflecting: request).contains("hunter2!"))
         #expect(!"\(login)".contains("4821"))

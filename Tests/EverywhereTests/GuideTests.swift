@@ -54,7 +54,7 @@ struct GuideTests {
         let row =
             switch limit {
             case .accountExports: "exports of the account"
-            case .emailChanges: "requests for another email address"
+            case .emailChanges, .phoneCodes: "requests for another email address; codes for"
             case .codeRenewals: "renewed family codes"
             case .deviceRegistrations, .policyChanges, .incentiveRuleChanges, .aiKeyChanges: "registered devices;"
             case .attachments, .blockChanges: "pictures; changes of blocks"

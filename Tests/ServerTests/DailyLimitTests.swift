@@ -85,6 +85,12 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
                 ["password": .string(TestServer.password), "email": .string("new\(number)@example.org")]
             )
         },
+        LimitedAct(limit: .phoneCodes, kind: "account.phone_requested") { _, number in
+            (
+                "POST", "/api/v1/me/phone",
+                ["password": .string(TestServer.password), "phone": .string("+4930123456\(number)")]
+            )
+        },
     ]
 }
 

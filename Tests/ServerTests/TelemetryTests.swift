@@ -285,7 +285,8 @@ struct OutsidePartyTests {
         let browsers = Self.policy { $0.hasWebPush = true }
         #expect(browsers.content.contains("the push service of the browser's maker"))
         let sms = Self.policy { $0.sms = "the service at sms.example.org" }
-        #expect(sms.content.contains("Text messages go through the service at sms.example.org,"))
+        #expect(
+            sms.content.contains("Text messages go through the service at sms.example.org, if you agreed to them. It"))
         let model = Self.policy { $0.hasModel = true }
         #expect(model.content.contains("runs on this server's machine"))
         #expect(Set([plain, push, browsers, sms, model].map(\.version)).count == 5)
@@ -310,6 +311,10 @@ struct OutsidePartyTests {
             #expect(text.contains("It learns the device's address") == passesTokens)
         }
         configuration.runsDeliveries = false
+        let parties = ThirdPartyRecipients(configuration)
+        #expect(parties.sms == name && parties.sendsCodes, "codes are sent by every instance")
+        #expect(LegalTexts.privacyPolicy(parties).content.contains("or enter a telephone number, which gets a code."))
+        configuration.deliveries.passesTokens = false
         #expect(ThirdPartyRecipients(configuration).sms == nil)
     }
 }

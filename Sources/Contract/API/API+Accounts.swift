@@ -33,6 +33,18 @@ extension API {
     public static let confirmEmailChange = Endpoint<NoParameters, EmailChangeConfirmation, AccountResponse>(
         Operation("confirmEmailChange", .post, "/api/v1/me/email/confirmation", tag: .accounts, tier: .auth))
 
+    /// Ask for a telephone number that text messages go to.
+    public static let requestPhone = Endpoint<NoParameters, PhoneRequest, StatusAnswer>(
+        Operation("requestPhone", .post, "/api/v1/me/phone", tag: .accounts, status: 202, tier: .auth))
+
+    /// Confirm the telephone number with the code that was sent to it.
+    public static let confirmPhone = Endpoint<NoParameters, PhoneConfirmation, MeResponse>(
+        Operation("confirmPhone", .post, "/api/v1/me/phone/confirmation", tag: .accounts, tier: .auth))
+
+    /// Delete the caller's telephone number.
+    public static let deletePhone = Endpoint<NoParameters, NoBody, NoAnswer>(
+        Operation("deletePhone", .delete, "/api/v1/me/phone", tag: .accounts, status: 204))
+
     /// List the caller's open sessions.
     public static let listSessions = Endpoint<PageRequest, NoBody, Page<SessionResponse>>(
         Operation("listSessions", .get, "/api/v1/me/sessions", tag: .accounts))
@@ -48,6 +60,7 @@ extension API {
     static let accountsOperations: [Operation] = [
         deleteAccount.operation, createAccount.operation, exportAccount.operation, getMe.operation,
         updateMe.operation, changePassword.operation, requestEmailChange.operation, confirmEmailChange.operation,
+        requestPhone.operation, confirmPhone.operation, deletePhone.operation,
         listSessions.operation, endSession.operation, endOtherSessions.operation,
     ]
 }

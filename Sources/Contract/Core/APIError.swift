@@ -65,6 +65,8 @@ public enum ErrorReason {
     public static let questionReused = "question_id_reused"
     /// The operator has not configured where mails go.
     public static let mailNotConfigured = "mail_not_configured"
+    /// The operator has not configured a gateway that sends codes by text message.
+    public static let smsNotConfigured = "sms_not_configured"
     public static let webPushNotConfigured = "web_push_not_configured"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"

@@ -4,6 +4,7 @@ enum FieldWords {
     private static let words: [Substring: String] = [
         "pin": "The PIN", "current_pin": "The current PIN", "prefs_json": "The preferences",
         "committed_at": "The promised time", "made_at": "The time of the input", "email": "The email address",
+        "phone": "The telephone number",
         "invitee_email": "The invited person's email address",
     ]
 

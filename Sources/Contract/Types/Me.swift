@@ -5,6 +5,8 @@ import JSON
 public struct MeResponse: Hashable, WireObject {
     public var id: UserID
     public var email: String?
+    /// The number that text messages go to; nil until one is confirmed.
+    public var phone: PhoneNumber?
     public var displayName: String?
     /// `active`, `pending_guardian_consent`, or a value of a later version.
     public var status: String
@@ -19,12 +21,13 @@ public struct MeResponse: Hashable, WireObject {
     public var webPushKey: String?
 
     public init(
-        id: UserID, email: String?, displayName: String?, status: String, createdAt: Timestamp,
-        isAdministrator: Bool, family: MyFamily?, consents: [ConsentType], switchedOn: SwitchedOn,
-        webPushKey: String? = nil
+        id: UserID, email: String?, phone: PhoneNumber? = nil, displayName: String?, status: String,
+        createdAt: Timestamp, isAdministrator: Bool, family: MyFamily?, consents: [ConsentType],
+        switchedOn: SwitchedOn, webPushKey: String? = nil
     ) {
         self.id = id
         self.email = email
+        self.phone = phone
         self.displayName = displayName
         self.status = status
         self.createdAt = createdAt
@@ -38,6 +41,7 @@ public struct MeResponse: Hashable, WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         id = try fields.required("id")
         email = try fields.optional("email")
+        phone = try fields.optional("phone")
         displayName = try fields.optional("display_name")
         status = try fields.required("status")
         createdAt = try fields.required("created_at")
@@ -52,6 +56,7 @@ public struct MeResponse: Hashable, WireObject {
         json.object { json in
             json.field("id", id)
             json.field("email", email)
+            json.field("phone", phone)
             json.field("display_name", displayName)
             json.field("status", status)
             json.field("created_at", createdAt)

@@ -50,12 +50,13 @@ extension Randomness {
             high: milliseconds << 16 | 0x7000 | high & 0x0fff, low: 0x8000_0000_0000_0000 | low & 0x3fff_ffff_ffff_ffff)
     }
 
-    /// Letters and digits except those that look alike (0 O 1 I L), for codes that people type.
-    public func code(_ length: Int) -> String {
-        let alphabet = Array("ABCDEFGHJKMNPQRSTUVWXYZ23456789")
+    /// A code that people type.
+    /// - Parameter characters: by default letters and digits except those that look alike (0 O 1 I L).
+    public func code(_ length: Int, of characters: String = "ABCDEFGHJKMNPQRSTUVWXYZ23456789") -> String {
+        let alphabet = Array(characters)
         var code = ""
         while code.count < length {
-            // Bytes past the last whole multiple are discarded, so that every letter is equally likely.
+            // Bytes past the last whole multiple are discarded, so that every character is equally likely.
             for byte in bytes(length) where Int(byte) < 256 / alphabet.count * alphabet.count && code.count < length {
                 code.append(alphabet[Int(byte) % alphabet.count])
             }

@@ -50,6 +50,9 @@ enum Retention {
         RetentionRule(technical: "known_addresses", KnownAddresses.memory, end: KnownAddressStatements.deleteExpired),
         RetentionRule(technical: "device_secrets", DeviceSecrets.lifetime, end: DeviceSecretStatements.deleteExpired),
         RetentionRule(technical: "account_codes", AccountCodes.lifetime, end: AccountCodeStatements.deleteExpired),
+        RetentionRule(technical: "phone_codes", PhoneCodes.lifetime, end: PhoneCodeStatements.deleteExpired),
+        RetentionRule(
+            technical: "phone_code_counts", DailyLimit.day, end: PhoneCodeStatements.deleteExpiredCounts),
         RetentionRule(
             technical: "socket_tickets", SocketTickets.lifetime, end: SocketTicketStatements.deleteExpired),
         RetentionRule(technical: "sessions", SessionStatements.retention, end: SessionStatements.deleteExpired),

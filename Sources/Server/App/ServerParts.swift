@@ -86,7 +86,8 @@ struct ServerParts: Sendable {
             configuration.models, prompts: prompts, shared: sharedModels,
             calls: CallTracer(random, clock, exportingTo: telemetry.spans), poller)
         let mailer = configuration.mail.map { Mailer($0, clock, random, log, poller) }
-        let services = services(database, models, standby, mailer)
+        let texts = TextMessenger(configuration.deliveries, clock, random, log, poller)
+        let services = services(database, models, standby, mailer, texts)
         let sockets = LoopSockets(
             exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
         let application = try application(services, sockets)
@@ -99,7 +100,7 @@ struct ServerParts: Sendable {
                 ? Housekeeping(
                     database: database, ledger: services.ledger, clock: clock, random: random, log: log,
                     counters: telemetry.retention, purgeDays: configuration.purgeDays) : nil,
-            sockets: sockets, models: models, mailer: mailer)
+            sockets: sockets, models: models, mailer: mailer, texts: texts)
         members.pulse.start()
         members.watch?.start()
         members.housekeeping?.start()
@@ -182,9 +183,10 @@ struct ServerParts: Sendable {
         return (sequencer, database)
     }
 
-    /// What requests and jobs act with. A job asks no models, reads no standby and sends no mails about accounts.
+    /// What requests and jobs act with. A job asks no models, reads no standby and sends no messages about accounts.
     private func services(
-        _ database: Database, _ models: ModelGateways? = nil, _ standby: Standby? = nil, _ mailer: Mailer? = nil
+        _ database: Database, _ models: ModelGateways? = nil, _ standby: Standby? = nil, _ mailer: Mailer? = nil,
+        _ texts: TextMessenger? = nil
     ) -> Services {
         Services(
             database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
@@ -192,7 +194,7 @@ struct ServerParts: Sendable {
             answerMemory: answerMemory, exports: exports, escalationPlan: configuration.escalationPlan,
             changes: exchange.changes, picturePool: picturePool,
             models: models ?? ModelGateways(ModelOptions(), database.poller), standby: standby, mailer: mailer,
-            webPushKey: configuration.deliveries.webPush?.publicKey)
+            texts: texts, webPushKey: configuration.deliveries.webPush?.publicKey)
     }
 }
 
@@ -208,10 +210,12 @@ struct LoopMembers {
     let sockets: LoopSockets
     let models: ModelGateways
     let mailer: Mailer?
+    let texts: TextMessenger?
 
     func close() {
         models.close()
         mailer?.close()
+        texts?.close()
         standby?.close()
         database.close()
     }

@@ -36,6 +36,8 @@ package final class Services {
     package let models: ModelGateways
     /// Sends mails about accounts; nil where the operator has not configured any.
     let mailer: Mailer?
+    /// Sends codes by text message; nil where the operator has not configured a gateway for them.
+    let texts: TextMessenger?
     /// The public key that browsers subscribe with; nil where they get no messages.
     let webPushKey: String?
     /// Reads that cost much: one at a time for each person, two on this loop.
@@ -45,11 +47,13 @@ package final class Services {
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
         heuristics: Heuristics, auditKeyring: AuditKeyring?, checkpointStatus: CheckpointStatus,
         answerMemory: MemoryBudget, exports: ExportLimiter, escalationPlan: EscalationPlan, changes: ChangedFamilies?,
-        picturePool: BlockingPool?, models: ModelGateways, standby: Standby?, mailer: Mailer?, webPushKey: String?
+        picturePool: BlockingPool?, models: ModelGateways, standby: Standby?, mailer: Mailer?, texts: TextMessenger?,
+        webPushKey: String?
     ) {
         self.database = database
         self.standby = standby
         self.mailer = mailer
+        self.texts = texts
         self.webPushKey = webPushKey
         self.clock = clock
         self.random = random
@@ -71,7 +75,7 @@ package final class Services {
             database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay, changes: changes)
     }
 
-    /// The services of a process that answers no clients, such as a seed: without pictures, models, mails and checkpoints.
+    /// The services of a process that answers no clients, such as a seed: without pictures, models, messages and checkpoints.
     convenience init(
         servingNobody database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens,
         hashing: PasswordHashing, auditKeyring: AuditKeyring?, escalationPlan: EscalationPlan = .standard
@@ -81,6 +85,7 @@ package final class Services {
             heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: auditKeyring,
             checkpointStatus: CheckpointStatus(isOn: false), answerMemory: Limits().answerBudget,
             exports: ExportLimiter(Limits()), escalationPlan: escalationPlan, changes: nil, picturePool: nil,
-            models: ModelGateways(ModelOptions(), database.poller), standby: nil, mailer: nil, webPushKey: nil)
+            models: ModelGateways(ModelOptions(), database.poller), standby: nil, mailer: nil, texts: nil,
+            webPushKey: nil)
     }
 }

@@ -23,8 +23,11 @@ public struct ProviderCheck: Sendable {
         defer { loop.stop() }
         return try await loop.task { poller in
             [
-                await gateway(poller), await delivery("push", deliveries.push, poller),
-                await delivery("sms", deliveries.sms, poller), await mail(poller),
+                await gateway(poller), await delivery("push", deliveries.push, isUsed: sendsDeliveries, poller),
+                // Every instance sends codes.
+                await delivery(
+                    "sms", deliveries.sms, isUsed: sendsDeliveries || deliveries.codeGateway != nil, poller),
+                await mail(poller),
             ]
         }
     }
@@ -48,8 +51,10 @@ public struct ProviderCheck: Sendable {
         }
     }
 
-    private func delivery(_ name: String, _ provider: DeliveryOptions.Provider, _ poller: Poller) async -> CheckResult {
-        guard sendsDeliveries else { return .notConfigured(name, "this instance sends no notifications") }
+    private func delivery(
+        _ name: String, _ provider: DeliveryOptions.Provider, isUsed: Bool, _ poller: Poller
+    ) async -> CheckResult {
+        guard isUsed else { return .notConfigured(name, "this instance sends no notifications") }
         let url: String
         switch provider {
         case .log: return .notConfigured(name, "messages go to the log")

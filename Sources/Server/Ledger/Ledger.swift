@@ -246,7 +246,7 @@ final class Ledger {
         ", row1 AS (", ", row2 AS (", ", row3 AS (", ", row4 AS (", ", row5 AS (", ", row6 AS (", ", row7 AS (",
         ", row8 AS (", ", row9 AS (", ", row10 AS (", ", row11 AS (", ", row12 AS (",
         ", row13 AS (", ", row14 AS (", ", row15 AS (", ", row16 AS (", ", row17 AS (", ", row18 AS (",
-        ", row19 AS (", ", row20 AS (", ", row21 AS (",
+        ", row19 AS (", ", row20 AS (", ", row21 AS (", ", row22 AS (",
     ]
 
     /// The key that seals the act's details.

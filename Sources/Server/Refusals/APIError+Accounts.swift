@@ -46,6 +46,28 @@ extension APIError {
     static let mailIsNotConfigured = APIError(
         .conflict, "This server sends no mail. Ask its operator for a code.", reason: ErrorReason.mailNotConfigured)
 
+    // MARK: Telephone number
+
+    static let phoneCodeIsInvalid = APIError(
+        .validationFailed,
+        "This code is wrong, was used, was tried \(PhoneCodes.attempts) times, or is older than 10 minutes. Ask for a new one.",
+        field: "code")
+    static let phoneCodesAreNotConfigured = APIError(
+        .conflict, "This server sends no codes by text message, so that no number can be confirmed. Ask its operator.",
+        reason: ErrorReason.smsNotConfigured)
+    static func numberGotItsCodes(_ most: Int, until end: Timestamp, at now: Timestamp) -> APIError {
+        APIError(
+            .rateLimited,
+            "This number got \(most) codes within 24 hours, which is the maximum. Try again after \(end.minute).",
+            retryAfter: seconds(from: now, to: end))
+    }
+    static func serverSentItsCodes(_ most: Int, until end: Timestamp, at now: Timestamp) -> APIError {
+        APIError(
+            .rateLimited,
+            "This server sent \(most) codes by text message within an hour, which is the maximum. Try again after \(end.minute).",
+            retryAfter: seconds(from: now, to: end))
+    }
+
     // MARK: Accounts
 
     static let noSuchAccount = APIError(.notFound, "There is no such account.")

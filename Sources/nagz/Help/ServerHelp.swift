@@ -48,7 +48,8 @@ enum ServerHelp {
                 ),
                 .init(
                     Options.publicURL, "URL",
-                    "the address of this server as people know it, for links in mails; no links without it"),
+                    "the address of this server as people know it, for links in mails and the name in codes by text message; neither without it"
+                ),
                 .init(Options.rateLimits, "on|off", "whether to limit requests; off is for tests and benchmarks"),
             ]),
         .init(
@@ -72,7 +73,8 @@ enum ServerHelp {
                 ),
                 .init(
                     Options.pushTokens, "on|off",
-                    "whether a webhook for push messages is told the platforms and tokens of devices"),
+                    "whether webhooks are told the platforms and tokens of devices, and the numbers that text messages go to"
+                ),
                 .init(
                     Options.vapidContact, "ADDRESS",
                     "mailto:YOU@EXAMPLE.ORG or an https address for push services; needed with a VAPID key"),

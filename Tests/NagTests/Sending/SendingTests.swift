@@ -2,6 +2,7 @@ import Contract
 import Domain
 import HTTPClient
 import JSON
+import OpenAPICheck
 import SQL
 import Synchronization
 import TestHTTPServer
@@ -188,6 +189,37 @@ struct SendingTests {
                     try await worker.serve { worker.counts(.sms)[0] == 200 }
                     #expect(worker.counts() == [0, 0, 0, 0, 0])
                 }
+            }
+        }
+    }
+
+    @Test(
+        "a gateway gets the number that a person has confirmed only with --push-tokens; without a number it gets the message too"
+    )
+    func phones() async throws {
+        let schema = try #require(TestServer.document.webhookSchema("notification"))
+        try await TestHTTPServer.with { provider in
+            try await TestServer.run(isOfActs: false) { server in
+                let family = try await server.family(consents: [])
+                try await server.sql("UPDATE users SET phone = '+4930123456' WHERE id = \(family.participant.id)")
+                var options = try provider.options()
+                options.sms = try provider.webhook()
+                for person in [family.participant, family.guardian] { try await server.grantSMS(to: person) }
+                for passesTokens in [false, true] {
+                    options.passesTokens = passesTokens
+                    for person in [family.participant, family.guardian] {
+                        try await server.deliveries(1, to: person, by: .sms)
+                    }
+                    try await server.deliveries(1, to: family.participant)
+                    try await server.withWorker(options) { try await $0.run() }
+                }
+                let messages = try await provider.received().compactMap { $0["body"] }
+                #expect(messages.count == 6)
+                let named = messages.filter { $0["phone"] != nil }
+                #expect(named.count == 1 && named[0]["phone"] == "+4930123456" && named[0]["channel"] == "sms")
+                #expect(named[0]["target_user_id"]?.stringValue == family.participant.id.description)
+                let violations = TestServer.document.check(named[0], schema: schema).map(\.description)
+                #expect(Set(violations).isSubset(of: ["/: lacks repeat", "/: lacks devices"]))
             }
         }
     }

@@ -28,8 +28,10 @@ struct WebhookDocumentTests {
                 for message in received {
                     let violations = TestServer.document.check(try #require(message["body"]), schema: schema)
                     #expect(
-                        Set(violations.map(\.description)) == ["/: lacks repeat", "/: lacks devices"],
-                        "which only reminders have, and operators who pass tokens")
+                        Set(violations.map(\.description)) == [
+                            "/: lacks repeat", "/: lacks devices", "/: lacks phone",
+                        ],
+                        "which only reminders have, and operators who pass tokens and numbers")
                 }
             }
         }
@@ -47,6 +49,21 @@ struct WebhookDocumentTests {
         let body = mail.webhookBody(
             DeliveryID(high: 1, low: 2), from: "nagz@example.org", to: "ada@example.org", link: nil)
         #expect(TestServer.document.check(try JSONValue(parsing: body), schema: schema) == [])
+    }
+
+    @Test(
+        "a code by text message fits the schema of its webhook, and says nothing of the person",
+        arguments: [nil, "n.org"])
+    func codes(server: String?) throws {
+        let schema = try #require(TestServer.document.webhookSchema("phoneCode"))
+        let message = PhoneCodeMessage(
+            id: DeliveryID(high: 1, low: 2), phone: try PhoneNumber(wireText: "+4930123456"), code: "012345",
+            server: server)
+        let body = try JSONValue(parsing: message.webhookBody)
+        #expect(TestServer.document.check(body, schema: schema) == [])
+        #expect(
+            body["text"]?.stringValue?.hasPrefix("012345 is your code for Nagz\(server.map { " at \($0)" } ?? ""). ")
+                == true)
     }
 
     @Test("the schema of a notification refuses another body")

@@ -64,7 +64,7 @@ struct AccountPurgeTests {
             let users = SQLList([family.participant.id, family.child.id])
             let left = try await server.rows(
                 """
-                SELECT num_nonnulls(email, display_name, password_hash, date_of_birth) AS personal,
+                SELECT num_nonnulls(email, display_name, password_hash, date_of_birth, phone) AS personal,
                        pseudonym IS NOT NULL AS has_pseudonym, purged_at IS NOT NULL AS is_purged
                 FROM users WHERE id = ANY(\(users))
                 """)

@@ -113,6 +113,13 @@ extension MatrixRow {
         MatrixRow(API.confirmEmailChange, concern: .caller, allowed: [.guardian], refusals: [403, 422]) { scene in
             (NoParameters(), EmailChangeConfirmation(code: scene.emailCode))
         },
+        MatrixRow(API.requestPhone, concern: .caller, allowed: .adults.union([.administrator])) { scene in
+            (NoParameters(), PhoneRequest(password: Secret(TestServer.password), phone: scene.phone))
+        },
+        MatrixRow(API.confirmPhone, concern: .caller, allowed: [.guardian], refusals: [403, 422]) { scene in
+            (NoParameters(), PhoneConfirmation(code: scene.phoneCode))
+        },
+        MatrixRow(API.deletePhone, concern: .caller, allowed: .everybody) { _ in (NoParameters(), NoBody()) },
         MatrixRow(API.listSessions, concern: .caller, allowed: .everybody) { _ in
             (PageRequest(limit: 10, offset: 0), NoBody())
         },

@@ -78,6 +78,10 @@ struct Scene: Sendable {
     let session: Secret
     /// The guardian's, for another email address.
     let emailCode: AccountCode
+    /// Of nobody: one of a range for films.
+    let phone: PhoneNumber
+    /// The guardian's, for that number.
+    let phoneCode: PhoneCode
     /// The creator's, of nags to the recipient: a new one, an approved and a confirmed one with its key.
     let drafts: DraftScene
     /// Waits for a guardian; the child's.
@@ -176,6 +180,8 @@ struct Scene: Sendable {
         self.trace = trace
         (confirmation, session) = (Secret("\(family.id)"), Secret("\(family.id)"))
         emailCode = try AccountCode(wireText: server.random.code(AccountCode.length))
+        phone = try PhoneNumber(wireText: "+447700900\(100 + family.id.low % 900)")
+        phoneCode = try PhoneCode(wireText: PhoneCodes.make(server.random))
         try await server.sql(
             """
             INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, operation, route, report)
@@ -200,6 +206,12 @@ struct Scene: Sendable {
             INSERT INTO account_codes (code_hash, user_id, purpose, new_email, created_at, expires_at)
             VALUES (\(AccountCodes.hash(emailCode.wireText, for: .emailChange)), \(family.guardian.id), 'email_change',
                     \("\(emailCode.wireText.lowercased())@example.org"), \(now), \(now + AccountCodes.lifetime))
+            """)
+        let hash = PhoneCodes.hashes(phoneCode.wireText, of: family.guardian.id, for: phone.wireText, server.tokens)[0]
+        try await server.sql(
+            """
+            INSERT INTO phone_codes (user_id, phone, code_hash, attempts, expires_at)
+            VALUES (\(family.guardian.id), \(phone.wireText), \(hash), 0, \(now + PhoneCodes.lifetime))
             """)
         try await server.insertInnerKey(of: family.guardian)
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)

@@ -117,6 +117,11 @@ final class TestServer: Sendable {
         // Mails are made and go nowhere: the own network is not allowed.
         configuration.mail = DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
             .map { MailOptions(.webhook($0), from: "nagz@example.org") }
+        // So are codes by text message.
+        configuration.deliveries.passesTokens = true
+        configuration.deliveries.sms =
+            DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
+            .map(DeliveryOptions.Provider.webhook) ?? .log
         configuration.logLevel = level
         configuration.logDescriptor = log.descriptor
         return configuration

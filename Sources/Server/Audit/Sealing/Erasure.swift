@@ -88,7 +88,7 @@ public struct Erasure: Sendable {
             if chain.family == .outside {
                 act.statements += [
                     AccountStatements.erase(user, at: now), SessionStatements.revokeAll(of: user, at: now),
-                    ErasureStatements.destroyKey(of: person),
+                    PhoneCodeStatements.delete(of: user), ErasureStatements.destroyKey(of: person),
                 ]
             }
             try await tool.perform(act, in: chain.family, tool.context(now), transaction)

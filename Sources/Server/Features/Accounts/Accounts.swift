@@ -20,7 +20,9 @@ final class Accounts {
         routes.signedIn(API.createAccount, fill)
         routes.responding(API.exportAccount, AccountDataExport(services).stream)
         routes.signedIn(API.deleteAccount, delete)
-        Me(services).register(in: routes)
+        let me = Me(services)
+        me.register(in: routes)
+        PhoneNumbers(services, me).register(in: routes)
         Passwords(services).register(in: routes)
         EmailChanges(services).register(in: routes)
     }

@@ -16,14 +16,21 @@ final class Me {
         routes.signedIn(API.updateMe, update)
     }
 
-    /// The caller's account, family, consents and what is switched on. An account that waits for a guardian may read it.
+    /// An account that waits for a guardian may read it.
     func get(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> MeResponse {
+        try await response(for: caller)
+    }
+
+    /// The caller's account, family, consents and what is switched on.
+    func response(for caller: Caller) async throws -> MeResponse {
         let database = services.database
         let account = try await services.access.account(caller, orWaiting: true, database)
         let profile = try await database.query(AccountStatements.profile(caller.userID)).one()
+        let phone: String? = try profile["phone"]
         var me = MeResponse(
-            id: account.id, email: account.email, displayName: account.displayName, status: try profile["status"],
-            createdAt: try profile["created_at"], isAdministrator: account.isAdmin, family: nil, consents: [],
+            id: account.id, email: account.email, phone: phone.flatMap { try? PhoneNumber(wireText: $0) },
+            displayName: account.displayName, status: try profile["status"], createdAt: try profile["created_at"],
+            isAdministrator: account.isAdmin, family: nil, consents: [],
             switchedOn: SwitchedOn(ai: false, points: false, sms: false), webPushKey: services.webPushKey)
         guard let familyID = account.family else { return me }
         let member = try await services.access.member(caller, of: familyID, database)

@@ -49,9 +49,9 @@ enum AccountStatements {
         "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
-    /// The account's `status`, `created_at`, and whether it `has_date_of_birth`.
+    /// The account's `status`, `created_at`, `phone`, and whether it `has_date_of_birth`.
     static func profile(_ user: UserID) -> SQL {
-        "SELECT status, created_at, date_of_birth IS NOT NULL AS has_date_of_birth FROM users WHERE id = \(user)"
+        "SELECT status, created_at, phone, date_of_birth IS NOT NULL AS has_date_of_birth FROM users WHERE id = \(user)"
     }
 
     /// Part of an act: fills what is empty.
@@ -102,6 +102,11 @@ enum AccountStatements {
         "UPDATE users SET email = \(email) FROM ledger_stamp WHERE users.id = \(user) AND users.status <> 'deleted'"
     }
 
+    /// Part of an act: another telephone number; nil for none.
+    static func setPhone(of user: UserID, _ phone: String?) -> SQL {
+        "UPDATE users SET phone = \(phone) FROM ledger_stamp WHERE users.id = \(user) AND users.status <> 'deleted'"
+    }
+
     /// Part of an act: another name.
     static func setName(of user: UserID, _ name: String) -> SQL {
         "UPDATE users SET display_name = \(name) FROM ledger_stamp WHERE users.id = \(user)"
@@ -115,16 +120,17 @@ enum AccountStatements {
         """
     }
 
-    /// Parts of an act: nobody can sign in to the account again, its email address is free for another, and the
-    /// consents that the person gave for themselves end.
+    /// Parts of an act: nobody can sign in to the account again, its email address is free for another, its
+    /// telephone number is gone, and the consents that the person gave for themselves end.
     static func delete(_ user: UserID, at now: Timestamp) -> [SQL] {
         [
             """
-            UPDATE users SET status = 'deleted', deleted_at = \(now), email = NULL, password_hash = NULL FROM ledger_stamp
-            WHERE users.id = \(user) AND users.status <> 'deleted'
+            UPDATE users SET status = 'deleted', deleted_at = \(now), email = NULL, password_hash = NULL, phone = NULL
+            FROM ledger_stamp WHERE users.id = \(user) AND users.status <> 'deleted'
             """,
             ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.delete(of: user),
             AccountCodeStatements.delete(of: user), DeviceSecretStatements.delete(of: user),
+            PhoneCodeStatements.delete(of: user),
         ]
     }
 
@@ -150,7 +156,8 @@ enum AccountStatements {
     /// Part of an act: removes all personal data but the account's id and its pseudonym.
     static func purge(_ user: UserID, at now: Timestamp) -> SQL {
         """
-        UPDATE users SET display_name = NULL, date_of_birth = NULL, email = NULL, password_hash = NULL, purged_at = \(now)
+        UPDATE users SET display_name = NULL, date_of_birth = NULL, email = NULL, password_hash = NULL, phone = NULL,
+            purged_at = \(now)
         FROM ledger_stamp WHERE users.id = \(user) AND users.status = 'deleted'
         """
     }
@@ -159,7 +166,7 @@ enum AccountStatements {
     static func erase(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET status = 'deleted', pseudonym = NULL, email = NULL, display_name = NULL, password_hash = NULL,
-            date_of_birth = NULL, deleted_at = coalesce(deleted_at, \(now))
+            date_of_birth = NULL, phone = NULL, deleted_at = coalesce(deleted_at, \(now))
         FROM ledger_stamp WHERE users.id = \(user)
         """
     }

@@ -132,7 +132,8 @@ final class Passwords {
             statements: [
                 AccountStatements.setPassword(of: user, hash, at: now),
                 SessionStatements.revokeAll(of: user, except: session, at: now),
-                AccountCodeStatements.delete(of: user), KnownAddressStatements.delete(of: user),
+                AccountCodeStatements.delete(of: user), PhoneCodeStatements.delete(of: user),
+                KnownAddressStatements.delete(of: user),
             ])
     }
 

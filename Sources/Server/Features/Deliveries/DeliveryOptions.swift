@@ -81,9 +81,11 @@ public struct DeliveryOptions: Sendable {
     public var push = Provider.log
     /// Nil where browsers get no messages.
     public var webPush: WebPush?
-    /// Whether a webhook for push messages is told the platforms and tokens of people's devices.
+    /// Whether webhooks are told the platforms and tokens of people's devices, and their telephone numbers.
     public var passesTokens = false
     public var sms = Provider.log
+    /// The name of this server that codes by text message give; nil leaves it out.
+    public var serverName: String?
     /// Networks of the own site that webhooks may lead into.
     public var networks = NetworkGuard()
     /// A file of certificates that are trusted; nil for the system's.
@@ -93,4 +95,10 @@ public struct DeliveryOptions: Sendable {
     var retries = RetryPolicy()
 
     public init() {}
+
+    /// The gateway that sends codes to telephone numbers; nil where text messages go to none, or it is told no numbers.
+    var codeGateway: Webhook? {
+        guard passesTokens, case .webhook(let webhook) = sms else { return nil }
+        return webhook
+    }
 }

@@ -33,6 +33,7 @@ extension DeliveryStatements {
                coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at,
                \(event) AS event_type, e.payload->>'phase' AS phase,
                array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
+               CASE WHEN d.channel = 'sms' THEN u.phone END AS phone,
                coalesce(u.status = 'active' AND CASE
                    WHEN \(Notice.isPersonal) THEN true
                    WHEN d.connection_event IS NOT NULL

@@ -8,7 +8,7 @@ enum LegalTexts {
         let others = others(parties)
         let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))
         return LegalDocument(
-            title: "Privacy policy", version: "1.5-\(digest)", effectiveDate: "2026-11-27",
+            title: "Privacy policy", version: "1.6-\(digest)", effectiveDate: "2026-11-27",
             content: "\(whatIsKept)\n\n\(others)\n\n\(rights)")
     }
 
@@ -27,7 +27,7 @@ enum LegalTexts {
         }
         if let sms = parties.sms {
             paragraphs.append(
-                "Text messages go through \(sms), if you agreed to them. It learns your telephone number and the words of the message."
+                "Text messages go through \(sms), if you agreed to them\(parties.sendsCodes ? " or enter a telephone number, which gets a code" : ""). It learns your telephone number and the words of the message."
             )
         }
         if let mail = parties.mail {
@@ -63,14 +63,15 @@ enum LegalTexts {
 
         What is kept
         - Your account: an email address or, for children, a user name; a name to show; a date of birth if you gave \
-        one. Passwords and PINs are kept only as a hash from which they cannot be read back.
+        one; a telephone number for text messages if you confirmed one. A number that you enter is kept for ten minutes, and \
+        removed within the hour, unless you confirm it; a digest of it counts for a day how many codes it got. Passwords and PINs are kept only as a hash from which they cannot be read back.
         - Your family: who belongs to it, in which role, what each member prefers, and which consents were given and \
         taken back, with the times.
         - Nags: who asked whom for what, until when, and what became of it; notes and excuses that people wrote; \
         points, streaks and badges.
         - An audit log: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
         you by a pseudonym.
-        - While you are signed in: your sessions, and what the app or browser of each calls itself. Of each device that you signed in on with a password, the digest of a secret, for a year after the last time. Logs of the server hold no message, name, address or password.
+        - While you are signed in: your sessions, and what the app or browser of each calls itself. Of each device that you signed in on with a password, the digest of a secret, for a year after the last time. Logs of the server hold no message, name, address, telephone number or password.
 
         Who sees it
         - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
@@ -93,7 +94,7 @@ enum LegalTexts {
 
         Your choices
         - Consents can be taken back at any time and that works at once. The record that they were given stays.
-        - You can change your name, address, password and preferences, end your sessions, block people, and leave the family.
+        - You can change your name, address, password and preferences, change or remove your telephone number, end your sessions, block people, and leave the family.
         - You can delete your account, and a guardian can delete that of a child. It ends at once.
         - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
         the audit log loose from them; its entries stay, without saying who it was.

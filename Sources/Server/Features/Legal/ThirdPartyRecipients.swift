@@ -10,6 +10,8 @@ struct ThirdPartyRecipients: Sendable {
     var hasWebPush = false
     /// Who forwards text messages; nil if none are sent.
     var sms: String?
+    /// Whether it gets codes for telephone numbers that people enter.
+    var sendsCodes = false
     /// Who forwards mails about accounts; nil if none are sent.
     var mail: String?
     /// Whether a language model runs on the server's machine.
@@ -25,6 +27,10 @@ extension ThirdPartyRecipients {
             if case .webhook = configuration.deliveries.push {
                 learnsDevices = configuration.deliveries.passesTokens
             }
+        }
+        // Codes are sent by every instance.
+        if let gateway = configuration.deliveries.codeGateway {
+            (sms, sendsCodes) = (Self.name(.webhook(gateway)), true)
         }
         switch configuration.mail?.carrier {
         case .relay(let relay): mail = Self.host(of: relay.url).map { "the relay at \($0)" }

@@ -82,6 +82,8 @@ struct DeliveryFacts {
     let acknowledged: Set<DeviceID>
     /// Whether the person has an open socket, on any instance, and so needs no push.
     let isLive: Bool
+    /// The person's telephone number, for a text message; nil without one.
+    let phone: String?
     private let event: String?
     private let phase: EscalationPhase?
     private let nag: (status: NagStatus?, isRestarted: Bool)
@@ -125,6 +127,7 @@ struct DeliveryFacts {
         words = (try row["description"], try row["category"])
         isMember = try row["is_member"]
         isLive = try row["is_live"]
+        phone = try row["phone"]
         mayText = try row["may_text"]
         let isBlocked: Bool? = try row["is_blocked"]
         self.isBlocked = isBlocked ?? false

@@ -27,6 +27,7 @@ final class DeliveryLane {
     /// Each device gets its message by the first that addresses it. People get one where they have other devices, or none.
     private let providers: [any MessageProvider]
     private let passesTokens: Bool
+    private let passesPhones: Bool
     private let concurrency: Int
     private let policy: RetryPolicy
     private let staleAfter: Timestamp.Span
@@ -45,13 +46,13 @@ final class DeliveryLane {
 
     init(
         _ services: Services, _ channel: DeliveryChannel, over providers: [any MessageProvider],
-        passesTokens: Bool = false, policy: RetryPolicy = RetryPolicy(), staleAfter: Timestamp.Span,
-        figures: DeliveryFigures, calls: CallTracer,
-        log: Log,
+        passesTokens: Bool = false, passesPhones: Bool = false, policy: RetryPolicy = RetryPolicy(),
+        staleAfter: Timestamp.Span, figures: DeliveryFigures, calls: CallTracer, log: Log,
         reach: @escaping (Point) throws -> Void = { _ in }
     ) {
         (self.services, self.channel, self.providers, self.policy) = (services, channel, providers, policy)
-        (self.passesTokens, concurrency) = (passesTokens, providers.map(\.concurrency).min() ?? 0)
+        (self.passesTokens, self.passesPhones) = (passesTokens, passesPhones)
+        concurrency = providers.map(\.concurrency).min() ?? 0
         (self.staleAfter, self.figures, self.calls, self.log) = (staleAfter, figures, calls, log)
         self.reach = reach
     }
@@ -182,6 +183,7 @@ final class DeliveryLane {
         if let people, devices.isEmpty || !others.isEmpty, !facts.acknowledged.contains(person) {
             var message = message
             if passesTokens { message.devices = others }
+            if passesPhones { message.phone = facts.phone }
             summary.add(await people.send(message, to: nil), devices.isEmpty ? nil : person)
         }
         for target in devices where !facts.acknowledged.contains(target.id) {

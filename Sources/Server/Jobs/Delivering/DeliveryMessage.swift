@@ -25,6 +25,8 @@ struct DeliveryMessage: Sendable {
     let attempt: Int
     /// The devices that a gateway is told of; nil unless the operator wants that.
     var devices: [DeviceTarget]?
+    /// The recipient's number, for a gateway of text messages; nil without one, and unless the operator wants that.
+    var phone: String?
 
     private static let longestText = 1_000
 

@@ -49,8 +49,9 @@ final class DeliveryWorker: BackgroundJob {
                 }
             return DeliveryLane(
                 services, figures.channel, over: [provider] + (isPush ? [browsers?.provider].compactMap(\.self) : []),
-                passesTokens: isPush && options.passesTokens, policy: options.retries,
-                staleAfter: options.staleAfter, figures: figures, calls: calls, log: log, reach: reach)
+                passesTokens: isPush && options.passesTokens, passesPhones: !isPush && options.passesTokens,
+                policy: options.retries, staleAfter: options.staleAfter, figures: figures, calls: calls, log: log,
+                reach: reach)
         }
     }
 

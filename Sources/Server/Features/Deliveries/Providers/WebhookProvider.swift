@@ -53,6 +53,7 @@ final class WebhookProvider: MessageProvider {
                 json.field("created_at", message.createdAt)
                 json.field("attempt", message.attempt)
                 if message.isRepeat { json.field("repeat", true) }
+                json.fieldIfPresent("phone", message.phone)
                 guard let devices = message.devices else { return }
                 json.key("devices")
                 json.array { json in

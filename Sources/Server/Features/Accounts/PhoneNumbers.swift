@@ -1,0 +1,135 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// The telephone number that a person's text messages go to.
+///
+/// A number proves itself with a code that is sent to it. The earlier number is not told, because somebody else may have it
+/// by now. Several accounts may have the same number, so that nobody learns who has one.
+final class PhoneNumbers {
+    private let services: Services
+    private let me: Me
+
+    init(_ services: Services, _ me: Me) { (self.services, self.me) = (services, me) }
+
+    /// Of the group `accounts`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.requestPhone, request)
+        routes.signedIn(API.confirmPhone, confirm)
+        routes.signedIn(API.deletePhone, remove)
+    }
+
+    /// Sends a code to the number.
+    func request(_ caller: Caller, _ call: Call<NoParameters, PhoneRequest>) async throws -> StatusAnswer {
+        // A retry is sent no second code: only the first one was stored.
+        if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
+        let (phone, now) = (call.body.phone, caller.now)
+        let account = try await services.access.account(caller, services.database)
+        let email = try account.adultsEmail()
+        guard let texts = services.texts else { throw APIError.phoneCodesAreNotConfigured }
+        let chain = account.family ?? .outside
+        let code = PhoneCodes.make(services.random)
+        let hash = PhoneCodes.hashes(code, of: account.id, for: phone.wireText, services.tokens)[0]
+        let limits = [.all, PhoneCodeLimit.number(phone, services.tokens)]
+        let answer = try await services.confirming(call.body.password, of: account, email, caller, in: chain) {
+            success in
+            try await PhoneCodeLimit.counting(limits, at: now, services.database) {
+                try await services.ledger.write(caller, in: chain) { queries in
+                    let seq = try await Ledger.newestNumber(of: chain, queries)
+                    let account = try await adult(caller, in: chain, queries)
+                    let count = DailyCount(limit: .phoneCodes, user: caller.userID)
+                    let act = Act(
+                        kind: .accountPhoneRequested, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                        subject: account.pseudonym, stampedRows: 0,
+                        statements: [
+                            PhoneCodeStatements.set(hash, of: account.id, for: phone, at: now),
+                            try await count.increment(at: now, queries), success,
+                        ])
+                    return .perform(act, StatusAnswer(status: "accepted"))
+                }
+            }
+        }
+        if caller.isReplayed {
+            // Another request with the same key, at the same time, has stored its code.
+            await PhoneCodeLimit.takeBack(limits, at: now, services.database)
+        } else {
+            texts.send(code: code, to: phone)
+        }
+        return answer
+    }
+
+    /// Sets the number with the code that was sent to it.
+    func confirm(_ caller: Caller, _ call: Call<NoParameters, PhoneConfirmation>) async throws -> MeResponse {
+        // The stored answer has no number: what is answered is read anew.
+        let earlier: NoAnswer? = try await services.ledger.earlierAnswer(caller)
+        if earlier == nil { try await set(caller, call.body.code, at: caller.now) }
+        return try await me.response(for: caller)
+    }
+
+    private func set(_ caller: Caller, _ code: PhoneCode, at now: Timestamp) async throws {
+        let database = services.database
+        let account = try await services.access.account(caller, database)
+        _ = try account.adultsEmail()
+        let chain = account.family ?? .outside
+        // Counted before it is compared: of many attempts at once, no more than five are.
+        guard let row = try await database.query(PhoneCodeStatements.attempt(of: account.id, at: now)).first else {
+            throw APIError.phoneCodeIsInvalid
+        }
+        let (phone, hash): (String, [UInt8]) = (try row["phone"], try row["code_hash"])
+        let hashes = PhoneCodes.hashes(code.wireText, of: account.id, for: phone, services.tokens)
+        guard hashes.contains(where: { areEqual($0, hash) }) else { throw APIError.phoneCodeIsInvalid }
+        let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let account = try await adult(caller, in: chain, queries)
+            let read = PhoneCodeStatements.phone(of: account.id, hash, at: now)
+            guard let row = try await queries.query(read).first else { throw APIError.phoneCodeIsInvalid }
+            let act = Act(
+                kind: .accountPhoneChanged, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: account.pseudonym, stampedRows: 0,
+                statements: [
+                    AccountStatements.setPhone(of: account.id, try row["phone"]),
+                    PhoneCodeStatements.delete(of: account.id),
+                ])
+            return .perform(act, NoAnswer())
+        }
+    }
+
+    /// Removes the number, and ends a code that was sent to another one. Without both there is nothing to do.
+    func remove(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let account = try await services.access.account(caller, queries)
+            guard account.family ?? .outside == chain else { throw APIError.accountChangedFamily }
+            let phone: String? = try await queries.query(AccountStatements.profile(account.id)).one()["phone"]
+            let hasCode = try await !queries.query(PhoneCodeStatements.exists(of: account.id)).isEmpty
+            guard phone != nil || hasCode else { return .answer(NoAnswer()) }
+            let act = Act(
+                kind: .accountPhoneRemoved, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: account.pseudonym, stampedRows: 0,
+                statements: [
+                    AccountStatements.setPhone(of: account.id, nil), PhoneCodeStatements.delete(of: account.id),
+                ])
+            return .perform(act, NoAnswer())
+        }
+    }
+
+    /// The caller, as long as they are an adult and have not moved to another chain.
+    private func adult(_ caller: Caller, in chain: FamilyID, _ queries: any Queries) async throws -> Account {
+        let account = try await services.access.account(caller, queries)
+        _ = try account.adultsEmail()
+        guard account.family ?? .outside == chain else { throw APIError.accountChangedFamily }
+        return account
+    }
+}
+
+extension Account {
+    /// The address that the account signs in with.
+    /// - Throws: 403 for a child, and for an account that was made in a family.
+    fileprivate func adultsEmail() throws(APIError) -> String {
+        guard role != .child, let email else { throw APIError(.authorizationDenied, .phonesForAdultsOnly) }
+        return email
+    }
+}

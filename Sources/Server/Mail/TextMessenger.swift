@@ -1,0 +1,82 @@
+import Contract
+import Domain
+import HTTPClient
+import JSON
+import Reactor
+
+/// Sends codes by text message, through the operator's gateway, beside the requests that cause them. Used on one loop only.
+///
+/// Neither numbers nor codes are logged.
+final class TextMessenger {
+    private let gateway: DeliveryOptions.Webhook
+    private let server: String?
+    private let client: HTTPClient
+    private let handover: MessageHandover
+    private let clock: any WallClock
+    private let random: any Randomness
+    private let log: Log
+
+    /// Nil where the operator has configured no gateway for codes.
+    init?(_ options: DeliveryOptions, _ clock: any WallClock, _ random: any Randomness, _ log: Log, _ poller: Poller) {
+        guard let gateway = options.codeGateway else { return nil }
+        (self.gateway, self.clock, self.random, self.log) = (gateway, clock, random, log)
+        server = options.serverName
+        client = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
+        handover = MessageHandover(poller)
+    }
+
+    /// Sends a code in the background.
+    func send(code: String, to phone: PhoneNumber) {
+        let message = PhoneCodeMessage(
+            id: random.identifier(at: clock.now()), phone: phone, code: code, server: server)
+        handover.begin { [weak self] in
+            await self?.hand(message)
+        } orReport: { [log] reason in
+            log.write(.error, "code_not_sent") { $0.field("reason", reason) }
+        }
+    }
+
+    /// Ends the attempts under way.
+    func close() { client.close() }
+
+    private func hand(_ message: PhoneCodeMessage) async -> MessageHandover.Fault? {
+        let request = gateway.request(message.id, message.webhookBody, at: clock.now())
+        do throws(HTTPClientError) {
+            return MessageHandover.Fault(try await client.send(request))
+        } catch {
+            return MessageHandover.Fault(error)
+        }
+    }
+}
+
+/// A text message with a code. It says nothing of the person but their number.
+struct PhoneCodeMessage {
+    /// For gateways.
+    static let event = "phone_code"
+
+    let id: DeliveryID
+    let phone: PhoneNumber
+    let code: String
+    /// The server's name; nil leaves it out.
+    let server: String?
+
+    var text: String {
+        """
+        \(code) is your code for Nagz\(server.map { " at \($0)" } ?? ""). It is valid for 10 minutes. \
+        If you did not ask for it, ignore this message.
+        """
+    }
+
+    /// The message as the gateway gets it.
+    var webhookBody: [UInt8] {
+        JSONWriter.document { json in
+            json.object { json in
+                json.field("delivery_id", id)
+                json.field("channel", DeliveryChannel.sms)
+                json.field("event", Self.event)
+                json.field("phone", phone)
+                json.field("text", text)
+            }
+        }
+    }
+}
