@@ -88,7 +88,7 @@ def late_draft(walk):
     press(walk, "Approve", wanted)
     answer(walk, "Approve")
     problem = f"document.querySelector('[data-id=\"{wanted}\"] .problem')"
-    b.wait(f"{problem} && !{problem}.hidden && {problem}.textContent.includes('edited in the meantime')", "the refusal")
+    b.wait(f"{problem} && !{problem}.hidden && {problem}.textContent.includes('changed in the meantime')", "the refusal")
     press(walk, "Load again", wanted)
     b.wait(f"document.querySelector('[data-id=\"{wanted}\"] .rule').textContent.includes('Meds')", "the draft as it is")
     b.tolerated = []
