@@ -100,9 +100,10 @@ struct Account {
     let email: String?
     let family: FamilyID?
     let role: FamilyRole?
-    /// Made by the command line; may read every family's audit log and review abuse reports.
+    /// Whether the command line has made the account an administrator's, who may read every family's audit log and
+    /// review abuse reports.
     let isAdmin: Bool
-    /// Of somebody under 13 who is in no family yet.
+    /// Whether the person is under 13 and waits for a guardian to add them to a family.
     let isWaiting: Bool
 
     fileprivate init(_ row: Row) throws(PostgresError) {
@@ -126,7 +127,7 @@ package struct Member {
     let displayName: String?
     let familyName: String
     let timeZone: String
-    /// When the family's zone was changed last; nil for never.
+    /// The time of the last change of the family's zone; nil for never.
     let timeZoneChangedAt: Timestamp?
     /// The family's sequence number at that moment: the basis of decisions made from here on.
     let seq: Int64

@@ -23,7 +23,7 @@ extension Services {
 }
 
 extension Member {
-    /// Why the role matrix refuses the member an act on the family; nil when it allows it.
+    /// Returns the reason for which the role matrix refuses the member an act on the family; nil when it allows it.
     func denial(of act: FamilyAct) -> Denial? { RoleMatrix.denial(of: act, by: MemberState(role: role)) }
 }
 
@@ -34,7 +34,7 @@ extension Decision {
         denied(kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial))
     }
 
-    /// The same for a refusal with a message of its own.
+    /// Refuses a member with 403 and the message of `refusal`, and records it in the audit log.
     static func denied(
         _ kind: AuditKind, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError
     ) -> Decision {

@@ -33,8 +33,8 @@ public struct PasswordHashing: Sendable {
 
     private let pool: BlockingPool
     private let cost: Cost
-    /// Compared against where there is no account, so that a guess of an address takes as long as a guess of a
-    /// password.
+    /// The hash that a secret is compared with where there is no account, so that a guess of an address takes as long
+    /// as a guess of a password.
     private let nobody: String
 
     /// The hashing threads and their queue.
@@ -65,12 +65,13 @@ public struct PasswordHashing: Sendable {
         return hash
     }
 
-    /// How a secret matches a stored hash.
+    /// The form in which a secret matches a stored hash.
     enum Match {
         case none
-        /// In its compatibility form.
+        /// The secret matches in its compatibility form.
         case normalized
-        /// As it was typed: the hash is of the time before secrets were normalised, and should be replaced.
+        /// The secret matches as it was typed: the hash is of the time before secrets were normalised, and should be
+        /// replaced.
         case asTyped
     }
 
@@ -88,7 +89,7 @@ public struct PasswordHashing: Sendable {
         return kept == nil ? .none : match
     }
 
-    /// The same, where it does not matter how.
+    /// Returns whether the secret matches the stored hash in any form. Without a hash it takes as long and does not.
     func verify(
         _ secret: String, against kept: String?, _ lane: Lane, for client: some Hashable & Sendable
     ) async throws -> Bool {

@@ -19,8 +19,8 @@ public struct Tokens: Sendable {
 
     public static let accessLifetime = Timestamp.Span.hours(24)
     public static let refreshLifetime = Timestamp.Span.days(60)
-    /// How long a replaced refresh token still gives the same new pair: one client may use it in two requests at the
-    /// same time.
+    /// The time for which a replaced refresh token still gives the same new pair: one client may use it in two requests
+    /// at the same time.
     public static let refreshGrace = Timestamp.Span.seconds(60)
 
     private static let issuer = "nagz"
@@ -141,7 +141,7 @@ package final class VerifiedTokens {
 
     init(_ tokens: Tokens) { self.tokens = tokens }
 
-    /// The same as `Tokens.read`, mostly without the computation.
+    /// Returns the claims of a token that has not expired. A token that was verified before is not verified again.
     /// - Throws: 401, with the same message for every fault of the token.
     func verify(_ token: String, at now: Timestamp) throws(APIError) -> Entry {
         guard token.isASCII else { throw APIError.accessTokenIsInvalid }

@@ -15,7 +15,7 @@ package struct Call<Parameters, Body> {
     }
 }
 
-/// What every request carries, whatever its operation.
+/// The context that every request carries, whatever its operation.
 package struct CallContext: Sendable {
     /// The request's time. All rules of the request use this one value.
     let now: Timestamp
@@ -25,7 +25,7 @@ package struct CallContext: Sendable {
     var remote: RemoteAddress.Network?
     /// The `User-Agent` field, its first 200 characters; nil without one.
     var client: String?
-    /// Set when the client named its write, so that a retry gets the first answer again.
+    /// The name that the client gave its write, so that a retry gets the first answer again; nil without one.
     var idempotency: IdempotencyKey?
     /// The `If-Match` field as the client sent it.
     var ifMatch: String?
@@ -50,7 +50,7 @@ struct IdempotencyKey: Sendable {
 
 /// A signed-in person. Only `VerifiedTokens.caller` and `SocketTickets.caller` make one. A class, because every step of a request gets it.
 package final class Caller: Sendable {
-    /// What proves the caller's identity.
+    /// The proof of the caller's identity.
     enum Session: Sendable {
         /// A signed token. The session it names MUST still be open.
         case signedIn(SessionID)
@@ -70,12 +70,12 @@ package final class Caller: Sendable {
         self.context = context
     }
 
-    /// Whom a WebSocket's ticket names, which proves a session as a token does.
+    /// Creates the caller whom a WebSocket's ticket names, which proves a session as a token does.
     convenience init(ofTicket user: UserID, _ session: SessionID, _ context: CallContext) {
         self.init(userID: user, session: .signedIn(session), context: context)
     }
 
-    /// Nil for a development token.
+    /// The session that the caller's token names; nil for a development token.
     var sessionID: SessionID? {
         switch session {
         case .signedIn(let id): id
@@ -90,7 +90,7 @@ package final class Caller: Sendable {
 
     func markReplayed() { replays.store(true, ordering: .relaxed) }
 
-    /// The same person at another moment of a request that goes on for long.
+    /// Returns the same person at another moment of a request that takes long.
     func at(_ now: Timestamp) -> Caller {
         let context = CallContext(
             now: now, trace: context.trace, request: context.request, remote: context.remote, client: context.client,
@@ -98,14 +98,14 @@ package final class Caller: Sendable {
         return Caller(userID: userID, session: session, context: context)
     }
 
-    /// The same request under the trace that its client has named.
+    /// Returns the same caller under the trace that the client has named.
     func traced(by trace: TraceID) -> Caller {
         var context = context
         context.trace = trace
         return Caller(userID: userID, session: session, context: context)
     }
 
-    /// The same request without its conditions, for the writes that one request consists of.
+    /// The same caller without `Idempotency-Key` and `If-Match`, for the writes that one request consists of.
     var withoutConditions: Caller {
         var context = context
         context.idempotency = nil

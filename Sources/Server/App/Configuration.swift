@@ -8,7 +8,7 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 9_800
     /// The server's login: a member of the role `nagz_server` and of nothing else.
     public var databaseURL: String
-    /// The same login at a hot standby, which reads long pages of the feed; nil for none.
+    /// The connection string of the same login at a hot standby, which reads long pages of the feed; nil for none.
     public var standbyURL: String?
     /// Event loops, each a thread.
     public var loops: Int
@@ -24,24 +24,24 @@ public struct Configuration: Sendable {
     public var auditKeyring: AuditKeyring?
     /// Whether this instance may sequence entries into the Merkle log.
     public var runsSequencer = true
-    /// Where the newest checkpoint of the log is kept over restarts; nil keeps it in memory only.
+    /// The file that keeps the newest checkpoint of the log over restarts; nil keeps it in memory only.
     public var checkpointFile: CheckpointFile?
     /// Whether this instance may run the background check of the audit log.
     public var runsBackgroundCheck = true
     var checkPace = BackgroundCheck.Pace()
     /// Whether this server takes its turn at escalating nags.
     public var runsScheduler = true
-    /// When nags escalate; the same on all instances.
+    /// The times at which nags escalate; the same on all instances.
     public var escalationPlan = EscalationPlan.standard
     /// Whether this server sends notifications.
     public var runsDeliveries = true
     public var deliveries = DeliveryOptions()
-    /// How mails about accounts leave the server; nil sends none.
+    /// The way in which mails about accounts leave the server; nil sends none.
     public var mail: MailOptions?
     /// The language models that this server can ask.
     public var models = ModelOptions()
     public var enforcesRateLimits = true
-    /// How many WebSockets may be open.
+    /// Limits on the number of open WebSockets.
     var socketLimits = SocketLimiter.Limits()
     /// Limits of each of them.
     var webSocketLimits = WebSocketLimits()
@@ -50,22 +50,22 @@ public struct Configuration: Sendable {
     /// Accepts `Authorization: Bearer dev:<user-uuid>`. For development only; the log warns of it at start.
     public var acceptsDevelopmentTokens = false
     public var logLevel = Log.Level.info
-    /// Where the spans of sampled traces are sent; nil for nowhere.
+    /// The collector that the spans of sampled traces are sent to; nil sends none.
     public var traces: TraceCollector?
-    /// How long statements take at least to be logged; nil logs none.
+    /// The shortest duration of a statement that is logged as slow; nil logs none.
     public var slowQueries: Duration? = .milliseconds(500)
-    /// Where log lines go: standard error.
+    /// The descriptor that log lines are written to: standard error.
     public var logDescriptor: Int32 = 2
     /// Origins whose browsers may call the API.
     public var corsOrigins = ["http://localhost:5173"]
-    /// Where `/` leads, a path or an HTTP address; nil for the front page.
+    /// The path or HTTP address to which `/` leads; nil for the front page.
     public private(set) var home: String?
     var proxies = TrustedProxies.none
     /// Bytes of memory for answers, in all and for one address.
     public var answerMemory = Limits().answerMemory
     public var answerMemoryPerAddress = Limits().answerMemoryPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
-    /// How many passwords and PINs may wait to be hashed, in each lane.
+    /// The number of passwords and PINs that may wait to be hashed, in each lane.
     var hashingQueueLimit = 32
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {

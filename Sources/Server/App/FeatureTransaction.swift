@@ -56,7 +56,7 @@ package enum FeatureTransaction {
         _ = try await database.query("COMMIT")
     }
 
-    /// Held while seeding, so that two do not seed at the same time.
+    /// The key of the advisory lock that is held while seeding, so that two do not seed at the same time.
     private static let lock = 0x6e61_677a
 }
 

@@ -12,7 +12,7 @@ package final class ModelGateways {
     let server: HTTPModelProvider?
     /// The prompts for models; nil where no question is ever sent to one.
     let prompts: PromptBook?
-    /// What is known of them on all loops.
+    /// The state of models that all loops share.
     let shared: SharedModels
     private let limits: ModelLimits?
     private let thirdParties: HTTPClient

@@ -3,7 +3,7 @@ import LoopbackClient
 import ModelProviders
 import NagzAI
 
-/// Which models a server can ask.
+/// The models that a server can ask, and how it asks them.
 public struct ModelOptions: Sendable {
     /// A service with OpenAI's protocol on the server's machine.
     public struct Gateway: Sendable {
@@ -20,13 +20,13 @@ public struct ModelOptions: Sendable {
         }
     }
 
-    /// Nil if there is none.
+    /// The gateway on the server's machine; nil if there is none.
     public var gateway: Gateway?
     /// The prompts for models; nil for the English ones.
     public var prompts: PromptBook?
     /// The addresses at which third parties are called: the public internet.
     var networks = NetworkGuard()
-    /// How long a call may take; nil for what is usual for its host.
+    /// Limits of a call; nil for those that are usual for its host.
     var limits: ModelLimits?
     /// The file of the authorities that are trusted; nil for the system's.
     var authorities: String?

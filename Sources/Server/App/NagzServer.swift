@@ -9,7 +9,7 @@ public final class NagzServer: Sendable {
     /// Serves `/metrics`, on the first loop.
     private let metrics: HTTPServer
     private let members: [LoopBound<LoopMembers>]
-    /// In the order in which they are started, and ended.
+    /// The jobs in the order in which they are started, and ended.
     private let jobs: [RunningJob]
     let parts: ServerParts
     /// Every route, as `GET /api/v1/nags/{nag_id}`.
@@ -59,7 +59,7 @@ public final class NagzServer: Sendable {
         try await metrics.listen(on: host, port: port, backlog: 16)
     }
 
-    /// From now on `/health/ready` answers 503, so that proxies send no more requests; everything else goes on.
+    /// Makes `/health/ready` answer 503 from now on, so that proxies send no more requests; everything else goes on.
     public func announceShutDown() { parts.telemetry.beginDraining() }
 
     /// Stops accepting connections, lets running requests finish, and stops everything.

@@ -8,7 +8,7 @@ import Reactor
 /// Each instance counts for itself: a client may get the limit from each of them. What must be exact across instances
 /// (attempts at passwords and PINs) is counted in the database.
 public final class RateLimiter: Sendable {
-    /// Who is counted.
+    /// The person or network whose requests are counted.
     enum Subject: Hashable {
         case user(UserID)
         case network(RemoteAddress.Network?)
@@ -41,7 +41,7 @@ public final class RateLimiter: Sendable {
     /// Subjects that are counted at the same time, in each of 16 shards.
     static let subjectsPerShard = 8_192
     private let shards = (0..<16).map { _ in Shard() }
-    /// False for load tests: requests are counted, but none is refused.
+    /// Whether requests are refused; otherwise they are only counted, as load tests need it.
     private let isEnforced: Bool
 
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }

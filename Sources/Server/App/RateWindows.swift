@@ -10,7 +10,7 @@ struct RateWindows<Key: Hashable> {
         let slot: Int
     }
 
-    /// How many keys are compared to find the one to evict.
+    /// The number of keys that are compared to find the one to evict.
     private static var sample: Int { 8 }
 
     private let limit: Int

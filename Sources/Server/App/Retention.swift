@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import SQL
 
-/// How long one kind of data is kept, and the statements that end it.
+/// The time for which one kind of data is kept, and the statements that end it.
 struct RetentionRule: Sendable {
     /// The table; where its rows stay, the part of them that is removed: `nag_words`.
     let name: String

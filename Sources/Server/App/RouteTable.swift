@@ -56,7 +56,7 @@ final class RouteTable {
         written(endpoint) { caller, call in try await handler(caller, call).content }
     }
 
-    /// The same for a handler that writes the JSON of its answer itself, row by row.
+    /// Adds an operation for signed-in callers whose handler writes the JSON of its answer itself, row by row.
     func written<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> [UInt8]
@@ -78,7 +78,8 @@ final class RouteTable {
         }
     }
 
-    /// The same for an operation that reads further fields of the request.
+    /// Adds an operation for signed-in callers whose handler reads further fields of the request, and whose answer is
+    /// not a JSON document.
     func responding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>, Headers) async throws -> Response
@@ -91,7 +92,7 @@ final class RouteTable {
         }
     }
 
-    /// The same without authentication.
+    /// Adds an operation without authentication whose answer is not a JSON document.
     func openlyResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (CallContext, Call<Parameters, Body>) async throws -> Response
@@ -337,7 +338,8 @@ extension CallContext {
 }
 
 extension IdempotencyKey {
-    /// Nil when the client sent no `Idempotency-Key`, and where nobody is signed in.
+    /// Reads the `Idempotency-Key` of a request and its fingerprint; nil without the field, for a `GET`, and for an
+    /// operation that needs no token.
     /// - Throws: 422 unless the key is 1 to 255 visible ASCII characters.
     fileprivate init?(_ request: Request, _ operation: Operation) throws(APIError) {
         guard operation.access == .bearer, operation.method != .get, let key = request.headers["idempotency-key"] else {

@@ -6,7 +6,7 @@ extension Row {
     @inline(__always)
     func timestamp(_ column: Int) -> Timestamp { optionalTimestamp(column) ?? .epoch }
 
-    /// Nil when null.
+    /// Returns the column's time; nil when it is null.
     @inline(__always)
     func optionalTimestamp(_ column: Int) -> Timestamp? {
         timestampMicroseconds(column).map { Timestamp(microseconds: $0) }

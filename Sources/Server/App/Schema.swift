@@ -4,7 +4,7 @@ import Reactor
 
 /// The database schema as the files of a folder describe it.
 public enum Schema {
-    /// Why a server cannot work with a database.
+    /// The error of a server whose database lacks migrations.
     public struct Pending: Error, CustomStringConvertible {
         public let migrations: Int
         public var description: String { "the database lacks \(migrations) migrations: run nagz migrate first" }

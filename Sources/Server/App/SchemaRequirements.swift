@@ -1,6 +1,6 @@
 import Postgres
 
-/// What a server requires of a database, part by part.
+/// The requirements of a server on a database, part by part.
 struct SchemaRequirements: Sendable {
     private let migrator: Migrator
     private let grants: ServerGrants

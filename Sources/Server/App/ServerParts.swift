@@ -6,7 +6,7 @@ import NagzAI
 import Postgres
 import Reactor
 
-/// What the loops and jobs of a server share, and of what each is made.
+/// The parts that the loops and jobs of a server share, and the parts of each of them.
 struct ServerParts: Sendable {
     let configuration: Configuration
     let clock: any WallClock
@@ -183,7 +183,8 @@ struct ServerParts: Sendable {
         return (sequencer, database)
     }
 
-    /// What requests and jobs act with. A job asks no models, reads no standby and sends no messages about accounts.
+    /// Creates the services of requests or of a job. A job asks no models, reads no standby and sends no messages about
+    /// accounts.
     private func services(
         _ database: Database, _ models: ModelGateways? = nil, _ standby: Standby? = nil, _ mailer: Mailer? = nil,
         _ texts: TextMessenger? = nil
@@ -203,9 +204,9 @@ struct LoopMembers {
     let database: Database
     let standby: Standby?
     let pulse: LoopPulse
-    /// On the first loop only.
+    /// The watch of the database; nil but on the first loop.
     let watch: DatabaseWatch?
-    /// On the first loop only.
+    /// The housekeeping; nil but on the first loop.
     let housekeeping: Housekeeping?
     let sockets: LoopSockets
     let models: ModelGateways

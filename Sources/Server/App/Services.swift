@@ -5,7 +5,7 @@ import Postgres
 import Reactor
 import TimeZones
 
-/// What the features of one loop share. Used on that loop only.
+/// The parts that the features of one loop share. Used on that loop only.
 package final class Services {
     package let database: Database
     /// Reads long pages of the feed, where there is one.
@@ -25,7 +25,7 @@ package final class Services {
     /// The status of the Merkle log.
     let checkpointStatus: CheckpointStatus
     let auditKeyring: AuditKeyring?
-    /// When nags escalate; the same on every instance.
+    /// The times at which nags escalate; the same on every instance.
     let escalationPlan: EscalationPlan
     /// Memory for answers, shared by the connections of all loops. A handler reserves from it before it builds a large
     /// answer.

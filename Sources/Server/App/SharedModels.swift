@@ -2,7 +2,7 @@ import Domain
 import ModelProviders
 import Synchronization
 
-/// What all loops of an instance know of models together: the calls that are under way, and the health of providers.
+/// The state of models that all loops of an instance share: the calls that are under way, and the health of providers.
 final class SharedModels: Sendable {
     /// Questions under way: eight at once, two of one person.
     let questions = TurnCounter<UserID>(limit: 8, limitPerKey: 2, queueLimit: 32)
@@ -13,7 +13,7 @@ final class SharedModels: Sendable {
     /// The providers of people's keys, by a digest of the sealed key.
     private let keys = Mutex<[[UInt8]: ProviderHealth]>([:])
 
-    /// What is known of a key's provider; of a few hundred keys at a time.
+    /// Returns the health of a key's provider. It is remembered for a few hundred keys at a time.
     func health(ofKey digest: [UInt8]) -> ProviderHealth {
         keys.withLock { keys in
             if let known = keys[digest] { return known }

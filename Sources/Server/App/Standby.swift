@@ -6,7 +6,7 @@ import SQL
 ///
 /// When it does not answer, or not within two seconds, the primary does. Lost sessions are opened again in the background.
 package final class Standby {
-    /// Of several hosts, one that is a standby.
+    /// The default that selects a standby where the connection string names several hosts.
     static let defaults = [(keyword: "target_session_attrs", value: "standby")]
 
     private let options: ConnectionOptions

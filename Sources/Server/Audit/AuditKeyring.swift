@@ -18,7 +18,7 @@ public struct AuditKeyring: Sendable {
     /// The master key that will wrap after the rotation.
     public let nextMaster: MasterKey?
 
-    /// Why a key file cannot be used.
+    /// A reason for which a key file cannot be used.
     public enum Fault: Error, CustomStringConvertible {
         case origin
         case line(Int)

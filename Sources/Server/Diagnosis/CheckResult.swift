@@ -1,4 +1,4 @@
-/// What one check of `nagz doctor` or `nagz restore-check` found.
+/// The result of one check of `nagz doctor` or `nagz restore-check`.
 public struct CheckResult: Sendable, Hashable {
     public enum Status: String, Sendable, CaseIterable {
         case ok
@@ -11,9 +11,9 @@ public struct CheckResult: Sendable, Hashable {
 
     public let name: String
     public let status: Status
-    /// What was found, in one line.
+    /// The finding, in one line.
     public let text: String
-    /// What to do, in one or more lines; nil where nothing is to do.
+    /// The advice, in one or more lines; nil where nothing is to do.
     public let advice: String?
 
     private init(_ name: String, _ status: Status, _ text: String, advice: String?) {

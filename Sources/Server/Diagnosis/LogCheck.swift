@@ -17,13 +17,13 @@ public struct LogCheck: Sendable {
         (self.databaseURL, self.keys, self.file, self.clock) = (databaseURL, keys, file, clock)
     }
 
-    /// Of a running service.
+    /// Checks the log of a running service.
     public func run() async -> [CheckResult] {
         let (inFile, remembered) = checkFile()
         return [inFile] + (await withLog("audit log", remembered) { Self.running($0, at: clock.now()) })
     }
 
-    /// Of a database that was restored from a backup.
+    /// Checks the log of a database that was restored from a backup.
     public func runAfterRestore() async -> [CheckResult] {
         let (inFile, remembered) = checkFile()
         return [inFile] + (await withLog("audit log", remembered, Self.restored))
@@ -144,7 +144,7 @@ public struct LogCheck: Sendable {
 }
 
 extension Timestamp.Span {
-    /// For people: `45 s`, `12 min`, `3 h`, `2 days`.
+    /// The duration for people: `45 s`, `12 min`, `3 h`, `2 days`.
     var text: String {
         let seconds = microseconds / 1_000_000
         return switch seconds {

@@ -3,7 +3,7 @@ import SQL
 
 /// Checks whether the server can tell how far standbys are behind.
 enum ReplicationCheck {
-    /// Nil for a database without standbys.
+    /// Checks the database's standbys; nil for a database without them.
     static func run(_ queries: any Queries) async throws -> CheckResult? {
         let row = try await queries.query("SELECT * FROM \(ReplicationStatus.source)").one()
         let owner: String = try await queries.query(

@@ -5,7 +5,7 @@ protocol BackgroundJob: AnyObject {
     /// Runs as long as the loop runs, or until `stop`.
     func start()
     func stop()
-    /// After `stop`: ends what still runs, while the database sessions are open.
+    /// Ends, after `stop`, what still runs, while the database sessions are open.
     func finish() async
 }
 
@@ -19,7 +19,7 @@ protocol PeriodicJob: BackgroundJob {
     static var period: Duration { get }
     var poller: Poller { get }
     var isStopped: Bool { get }
-    /// One round.
+    /// Runs one round.
     /// - Returns: whether more work is waiting.
     func round() async throws -> Bool
     /// Reports what ended a round. The next one comes after the period.

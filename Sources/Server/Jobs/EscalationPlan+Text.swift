@@ -5,7 +5,7 @@ import Domain
 /// The names are `phase_1` to `phase_4`, `missed` and `reminders`; missing ones keep their defaults. Times are whole
 /// numbers followed by `s`, `m`, `h` or `d`. Commas and line breaks separate; `#` begins a comment.
 extension EscalationPlan {
-    /// Why a text cannot be parsed.
+    /// A reason for which a text cannot be parsed.
     public struct Malformed: Error, CustomStringConvertible {
         public let description: String
     }

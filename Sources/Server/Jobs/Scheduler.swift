@@ -11,7 +11,7 @@ import SQL
 /// (`Nags.escalate`). If the process dies at any point, the next round finds the remaining steps in the database and
 /// takes them in order of time.
 final class Scheduler: PeriodicJob {
-    /// One session holds the lock of a round, two carry out what is due.
+    /// The limits of the scheduler's sessions: one holds the lock of a round, two carry out what is due.
     static let limits = Database.Limits(connections: 3)
 
     /// The points of a round where tests make it fail.
@@ -20,7 +20,7 @@ final class Scheduler: PeriodicJob {
     }
 
     static let period = Duration.milliseconds(500)
-    /// How long a round works before it releases the lock, well below the time after which the database ends it.
+    /// The time that a round works before it releases the lock, well below the time after which the database ends it.
     private static let budget = Duration.seconds(3)
     /// Families whose nags are escalated concurrently. Their acts share transactions (`GroupCommit`).
     private static let workers = 16
@@ -58,7 +58,7 @@ final class Scheduler: PeriodicJob {
 
     func stop() { isStopped = true }
 
-    /// One round.
+    /// Runs one round.
     /// - Returns: whether more is due than it took.
     func round() async throws -> Bool {
         let now = clock.now()
@@ -130,7 +130,8 @@ final class Scheduler: PeriodicJob {
         return batches
     }
 
-    /// Since when a nag has been due. Nags that were never read since the upgrade have no such time and do not count.
+    /// Returns the time since which a nag has been due; nil when none is. Nags that were never read since the upgrade
+    /// have no such time and count as due from `now`.
     private func dueSince(_ transaction: Transaction, _ now: Timestamp) async throws -> Timestamp? {
         let since: Timestamp? = try await transaction.query(NagStatements.oldestDue(at: now)).first?["next_step_at"]
         return since.map { $0 > .epoch ? $0 : now }

@@ -15,13 +15,13 @@ final class SchedulerStatus: Sendable {
     struct Snapshot: Sendable, Equatable {
         /// Whether this instance held the lock in its last round.
         var isLeading = false
-        /// When the last round ended; nil before the first.
+        /// The time at which the last round ended; nil before the first.
         var roundEndedAt: Timestamp?
-        /// Since when a step has been due that the last round left; nil when it left none.
+        /// The time since which a step has been due that the last round left; nil when it left none.
         var dueSince: Timestamp?
     }
 
-    /// How long a step may be due, and a round may take, before the status is late.
+    /// The time that a step may be due, or that may pass without the end of a round, before the status is late.
     static let limit = Timestamp.Span.seconds(60)
 
     let steps = Counter()
@@ -42,7 +42,7 @@ final class SchedulerStatus: Sendable {
         return isSilent || lag(at: now) > Self.limit ? .late : .current
     }
 
-    /// How long the nag that waits longest has been due.
+    /// Returns the time for which the nag that waits longest has been due.
     func lag(at now: Timestamp) -> Timestamp.Span {
         guard let since = current.dueSince else { return .seconds(0) }
         return max(now - since, .seconds(0))

@@ -14,7 +14,7 @@ import SQL
 ///
 /// All statements of an act see the database as it was before the act. No two of them may change the same row.
 struct Act {
-    /// What must still hold when the act is written.
+    /// The condition that must still hold when the act is written.
     enum Basis {
         /// Nothing in the family has changed since that sequence number. It MUST have been read before, or together
         /// with, all that the decision depends on. For decisions that count, compare or happen once.
@@ -48,7 +48,7 @@ struct Act {
     var dataSubject: Pseudonym { sealedFor ?? subject ?? actor }
 }
 
-/// What a feature decides to do about a request. Indirect, because every waiting write keeps one in its frame.
+/// A feature's decision about a request. Indirect, because every waiting write keeps one in its frame.
 indirect enum Decision<Answer> {
     /// Write the act and give the answer, both or neither.
     case perform(Act, Answer)

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 import SQL
 
-/// How often a person did something within a day, counted in the database for all instances.
+/// The count of a person's acts of one kind within a day, kept in the database for all instances.
 ///
 /// The day begins with the first act that is counted. A refused request is not counted and leaves no audit entry.
 struct DailyCount {

@@ -13,7 +13,7 @@ struct IdempotencyRecord {
     private let caller: Caller
     private let key: IdempotencyKey
 
-    /// Nil when the client sent no `Idempotency-Key`.
+    /// Creates the record of a caller's write; nil when the client sent no `Idempotency-Key`.
     init?(_ caller: Caller) {
         guard let key = caller.context.idempotency else { return nil }
         self.caller = caller

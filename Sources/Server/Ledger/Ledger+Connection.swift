@@ -45,6 +45,6 @@ extension Ledger {
         }
     }
 
-    /// Held until the transaction ends.
+    /// An expression that takes a lock until the transaction ends.
     private static func lock(_ name: String) -> SQL { "pg_advisory_xact_lock(hashtextextended(\(name), 7107))" }
 }

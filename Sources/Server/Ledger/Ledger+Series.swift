@@ -80,7 +80,7 @@ private struct RefusedSeries: Error {
 private struct SeriesSeals {
     private let sealing: Sealing
     private var stored: [Pseudonym: Sealing.Seal] = [:]
-    /// One for each act; nil where its details are not sealed.
+    /// The seal of each act; nil where its details are not sealed.
     private(set) var used: [Sealing.Seal?] = []
 
     init(_ sealing: Sealing) { self.sealing = sealing }

@@ -14,7 +14,7 @@ import SQL
 /// client is answered after the commit. If the process dies before, the act either happened completely, with its entry,
 /// or not at all.
 final class Ledger {
-    /// How far a family's clock may run ahead of the wall clock before writers are slowed down.
+    /// The time by which a family's clock may run ahead of the wall clock before writers are slowed down.
     static let largestLead = Timestamp.Span.minutes(10)
     private static let optimisticAttempts = 2
     private static let writersPerFamily = 8
@@ -43,7 +43,7 @@ final class Ledger {
     private let random: any Randomness
     let sealing: Sealing
     private let comparesClocks: Bool
-    /// Told of each committed act's family; nil where nobody listens.
+    /// The listener that is notified of each committed act's family; nil where nobody listens.
     private let changes: ChangedFamilies?
 
     /// - Parameters:
@@ -76,7 +76,7 @@ final class Ledger {
         try await onlyOnce(caller) { try await write(caller.context, idempotency: $0, in: family, decide) }
     }
 
-    /// The same for a request without a signed-in caller; such requests have no idempotency key.
+    /// Writes for a request without a signed-in caller; such requests have no idempotency key.
     func write<Answer: WireContent>(
         _ context: CallContext, idempotency: IdempotencyRecord? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
@@ -311,7 +311,8 @@ final class Ledger {
         return SQL(stringInterpolation: text)
     }
 
-    /// Of a statement with the request's time as `act.now`: whether that is not too far from the database's own.
+    /// A condition in a statement with the request's time as `act.now`: that time is not too far from the database's
+    /// own.
     private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.isWithinClockSkew)" : "true" }
 
     /// Follows a server's time in a statement: whether that is at most `Readiness.largestSkew` after the database's, and
@@ -321,7 +322,7 @@ final class Ledger {
         AND statement_timestamp() + \(literal: Int(Readiness.largestSkew.microseconds)) * interval '1 microsecond'
         """
 
-    /// Of a family's row as `c`: whether its clock is not too far after `act.now`.
+    /// A condition on a family's row `c`: its clock is not too far after `act.now`.
     private static let isWithinLead: SQL = """
         c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         """

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 import SQL
 
-/// How often one person was refused one thing within an hour.
+/// The count of one person's refusals of one thing within an hour.
 ///
 /// The audit log always records the first refusal; after it the 10th, the 100th, the 1,000th and so on, each with the
 /// number as its `count`. So a person who asks again and again cannot fill their family's log.
@@ -13,7 +13,7 @@ struct RefusalCount {
     /// SHA-256 of family, kind, actor, subject, resource and reason: equal for equal refusals.
     private let subject: [UInt8]
 
-    /// Nil for acts that are not denials: failed sign-ins have limits of their own.
+    /// Creates the count of a refusal; nil for acts that are not denials: failed sign-ins have limits of their own.
     init?(_ act: Act, in family: FamilyID) {
         guard act.kind.isDenial else { return nil }
         let ids = [

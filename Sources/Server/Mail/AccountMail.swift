@@ -11,7 +11,7 @@ enum AccountMail {
     case deviceMoved
     case coOwnerProposed
 
-    /// What kind it is, for webhooks and the log.
+    /// The name of its kind, for webhooks and the log.
     var name: String {
         switch self {
         case .passwordReset: "password_reset"

@@ -1,9 +1,9 @@
 import Contract
 import HTTPClient
 
-/// How mails leave the server.
+/// The carrier of mails, their sender, and the limits of the connection.
 public struct MailOptions: Sendable {
-    /// Who forwards them.
+    /// The service that forwards mails.
     public enum Carrier: Sendable {
         case relay(MailRelay)
         case webhook(DeliveryOptions.Webhook)

@@ -6,7 +6,7 @@ import Reactor
 /// A message is in memory only, because it may hold a code: if the process ends before it is taken, it is lost, and its owner
 /// asks again. One that is not taken is tried three more times within six minutes.
 final class MessageHandover {
-    /// Why a message was not taken, and whether that may pass.
+    /// A reason for which a message was not taken, and whether that may pass.
     struct Fault {
         let reason: String
         let mayPass: Bool
@@ -52,7 +52,7 @@ extension MessageHandover.Fault {
         self.init(reason: error.description, mayPass: error != .loginDenied)
     }
 
-    /// What a webhook's answer means; nil where it has taken the message.
+    /// Reads the fault in a webhook's answer; nil where it has taken the message.
     init?(_ response: HTTPClientResponse) {
         switch WebhookProvider.outcome(response) {
         case .acknowledged, .deviceGone: return nil

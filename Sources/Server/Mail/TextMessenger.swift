@@ -16,7 +16,7 @@ final class TextMessenger {
     private let random: any Randomness
     private let log: Log
 
-    /// Nil where the operator has configured no gateway for codes.
+    /// Creates the messenger; nil where the operator has configured no gateway for codes.
     init?(_ options: DeliveryOptions, _ clock: any WallClock, _ random: any Randomness, _ log: Log, _ poller: Poller) {
         guard let gateway = options.codeGateway else { return nil }
         (self.gateway, self.clock, self.random, self.log) = (gateway, clock, random, log)
@@ -51,7 +51,7 @@ final class TextMessenger {
 
 /// A text message with a code. It says nothing of the person but their number.
 struct PhoneCodeMessage {
-    /// For gateways.
+    /// The name of the event, for gateways.
     static let event = "phone_code"
 
     let id: DeliveryID

@@ -36,7 +36,7 @@ struct ConnectionEntry {
     /// The connection's index in the read.
     let index: Int
     let seq: Int64
-    /// Nil for entries that clients need not hear of.
+    /// The event of the entry; nil for entries that clients need not hear of.
     let event: FamilyEvent?
 
     /// Reads a row of `RealtimeStatements.entries(ofConnections:)`.

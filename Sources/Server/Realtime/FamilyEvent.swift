@@ -1,7 +1,7 @@
 import Audit
 import Domain
 
-/// What a frame tells a client. The raw values are part of the contract.
+/// The kind of event that a frame notifies a client of. The raw values are part of the contract.
 enum EventKind: String, Sendable, CaseIterable {
     case nagCreated = "nag_created"
     case nagUpdated = "nag_updated"
@@ -42,7 +42,7 @@ struct FamilyEvent: Sendable, Hashable {
         case everybody
         /// The guardians, and these two: who may read a nag.
         case guardians(and: UserID?, UserID?)
-        /// Of an event of a connection: these, in whichever family they are.
+        /// The people who hear of an event of a connection, in whichever family they are.
         case people(Set<UserID>)
 
         func includes(_ user: UserID, _ role: FamilyRole) -> Bool {
@@ -58,7 +58,7 @@ struct FamilyEvent: Sendable, Hashable {
     /// The sequence number of the family or the connection.
     let seq: Int64
     let at: Timestamp
-    /// Nil for the server's own acts.
+    /// The person who acted; nil for the server's own acts.
     let actor: UserID?
     let audience: Audience
     var nag: NagID?

@@ -4,9 +4,9 @@ import Reactor
 /// One text frame: an event, or several of one kind.
 struct EventFrame: Sendable, Hashable {
     let kind: EventKind
-    /// Nil for the server's own acts, and when several people acted.
+    /// The person who acted; nil for the server's own acts, and when several people acted.
     private(set) var actor: UserID?
-    /// Nil when the frame is about several nags or none; likewise `member`.
+    /// The nag; nil when the frame is about several or none; likewise `member`.
     private(set) var nag: NagID?
     private(set) var member: UserID?
     private(set) var at: Timestamp
@@ -37,7 +37,7 @@ struct FrameQueue: Sendable {
     static let interval = Duration.milliseconds(200)
 
     private var frames: [EventFrame] = []
-    /// When a whole burst is allowed again.
+    /// The time at which a whole burst is allowed again.
     private var restored = MonotonicTime(nanoseconds: 0)
 
     var isEmpty: Bool { frames.isEmpty }
@@ -59,7 +59,7 @@ struct FrameQueue: Sendable {
         return frames.removeFirst()
     }
 
-    /// When the next frame may be sent; nil if none waits.
+    /// The time at which the next frame may be sent; nil if none waits.
     var nextTime: MonotonicTime? {
         guard !frames.isEmpty else { return nil }
         let lead = Self.interval * (Self.burst - 1)

@@ -6,7 +6,7 @@ import WebSocketProtocol
 /// One client's socket: answers its `ping`, and sends it what happens in its family.
 final class LiveSocket: WebSocketHandler {
     let id: UInt64
-    /// Nil for a socket that is refused.
+    /// The family of the person; nil for a socket that is refused.
     let family: FamilyID?
     let isBrowser: Bool
     private let socket: WebSocket
@@ -14,7 +14,7 @@ final class LiveSocket: WebSocketHandler {
     private var permit: SocketLimiter.Permit?
     private var queue = FrameQueue()
     private var isFlushScheduled = false
-    /// Why the server closes it; nil while it does not.
+    /// The reason for which the server closes the socket; nil while it does not.
     private var closing: RealtimeCounters.Closing?
 
     init(_ id: UInt64, _ opening: LoopSockets.Opening?, _ socket: WebSocket, in sockets: LoopSockets) {

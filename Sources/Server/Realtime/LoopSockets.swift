@@ -32,7 +32,7 @@ final class LoopSockets {
         exchange.toSockets[number].open { [weak self] in self?.receive($0) }
     }
 
-    /// Who opened a socket, and with what rights.
+    /// The person who opened a socket, and their rights.
     struct Opening: Sendable {
         let user: UserID
         let session: SessionID?

@@ -60,7 +60,7 @@ final class ChangedFamilies: Sendable {
 
     init(_ toHub: Mailbox<HubMessage>) { self.toHub = toHub }
 
-    /// Called after a commit.
+    /// Adds a family after a commit.
     func insert(_ family: FamilyID) {
         let isFirst = families.withLock { families in
             families.insert(family)

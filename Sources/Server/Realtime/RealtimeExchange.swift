@@ -11,12 +11,12 @@ struct SocketRecord: Sendable {
     let loop: Int
     let family: FamilyID
     let user: UserID
-    /// Nil for a development token.
+    /// The session; nil for a development token.
     let session: SessionID?
     var role: FamilyRole
     /// The family's sequence number up to which the socket has been told.
     var seq: Int64
-    /// When its handshake began.
+    /// The time at which its handshake began.
     var openedAt: Timestamp
 
     /// Whether an event of a connection may be news to the socket. One that was committed about when the socket opened
@@ -24,21 +24,21 @@ struct SocketRecord: Sendable {
     func isNews(_ event: FamilyEvent) -> Bool { event.at > openedAt - .seconds(2) }
 }
 
-/// What the hub is told.
+/// A message to the hub.
 enum HubMessage: Sendable {
     case familiesChanged
     case opened(SocketRecord)
     case closed(UInt64, family: FamilyID)
 }
 
-/// What the hub tells a loop's sockets.
+/// A message of the hub to a loop's sockets.
 enum SocketMessage: Sendable {
     case events([FamilyEvent], to: UInt64)
     /// The session has ended, or the person is a member no more.
     case revoked(UInt64)
 }
 
-/// What the parts of realtime on the loops of one server share.
+/// The parts of realtime that the loops of one server share.
 final class RealtimeExchange: Sendable {
     let toHub: Mailbox<HubMessage>
     let toSockets: [Mailbox<SocketMessage>]
@@ -58,7 +58,7 @@ final class RealtimeExchange: Sendable {
 
 /// Figures of realtime, for metrics.
 final class RealtimeCounters: Sendable {
-    /// Why sockets ended.
+    /// A reason for which a socket ended.
     enum Closing: String, CaseIterable, Sendable {
         case client, revoked, refused, draining, protocolError = "protocol_error", unanswered, slow, memory
     }

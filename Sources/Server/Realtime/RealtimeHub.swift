@@ -187,7 +187,7 @@ final class RealtimeHub: BackgroundJob {
         readConnections()
     }
 
-    /// Which of the changed ledgers are connections'. Where one has sockets it is a family's.
+    /// Returns those of the changed ledgers that are connections'. A ledger that has sockets is a family's.
     private func connections(among changed: Set<FamilyID>) async throws -> Set<FamilyID> {
         let ids = changed.filter { !directory.contains($0) }
         guard !ids.isEmpty else { return [] }

@@ -44,7 +44,7 @@ enum RealtimeStatements {
 
     private static let kindsForParties = [AuditKind.connectionInvited, .connectionAccepted].map(\.rawValue)
 
-    /// Of a connection, the newest entries only.
+    /// The number of newest entries of a connection that are read at once.
     static let connectionEntriesAtOnce = 50
 
     /// The entries of connections' audit logs after those numbers, by `ordinal` of the connection and number, with the
@@ -77,8 +77,8 @@ enum RealtimeStatements {
         """
     }
 
-    /// What has become of sockets, by `ordinal`: whether session, account and membership still allow it (`is_entitled`),
-    /// and the member's `role`.
+    /// Reads the rights of sockets, by `ordinal`: whether session, account and membership still allow it
+    /// (`is_entitled`), and the member's `role`.
     static func entitlements(of sockets: [SocketRecord], at now: Timestamp) -> SQL {
         """
         SELECT r.ordinal, m.role,

@@ -15,7 +15,7 @@ final class SocketTickets {
 
     init(_ services: Services) { self.services = services }
 
-    /// Of the group `sync`.
+    /// Registers a route of the group `sync`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createSocketTicket, create)
     }
@@ -30,7 +30,7 @@ final class SocketTickets {
         return SocketTicket(ticket: Secret(ticket), expiresIn: Int(Self.lifetime.microseconds / 1_000_000))
     }
 
-    /// Whom a ticket names; the ticket is used up.
+    /// Returns the caller whom a ticket names, and uses the ticket up.
     /// - Throws: 401 for a ticket that is unknown, over or used.
     func caller(_ ticket: String, _ context: CallContext) async throws -> Caller {
         let rows = try await services.database.query(SocketTicketStatements.use(ticket, at: context.now))
@@ -50,7 +50,7 @@ enum SocketTicketStatements {
         """
     }
 
-    /// Of several uses at once one gets the row.
+    /// Deletes a ticket and returns its row. Of several uses at once one gets the row.
     static func use(_ ticket: String, at now: Timestamp) -> SQL {
         """
         DELETE FROM socket_tickets WHERE digest = \(digest(ticket)) AND expires_at > \(now)

@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// What holds for requests of every operation, and for the server itself.
+/// The refusals of requests of every operation, and of the server itself.
 extension APIError {
     // MARK: The request
 

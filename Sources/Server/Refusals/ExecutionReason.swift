@@ -2,7 +2,8 @@ import Contract
 import Domain
 import NagzAI
 
-/// Why a question gets no answer, for a person. An `ExecutionRefusal` adds what was decided about the question.
+/// A reason for which a question gets no answer, for a person. An `ExecutionRefusal` adds what was decided about the
+/// question.
 struct ExecutionReason {
     let code: ExecutionCode
     let message: String

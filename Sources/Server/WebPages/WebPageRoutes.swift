@@ -2,10 +2,10 @@ import HTTP
 import Synchronization
 import WebPages
 
-/// What browsers open: the front page, the page about the API with its document, and the admin console. Static files
-/// that speak the public API and may load and reach nothing else.
+/// The pages for browsers: the front page, the page about the API with its document, and the admin console. Static
+/// files that speak the public API and may load and reach nothing else.
 enum WebPageRoutes {
-    /// What a page may do: its own scripts, styles and calls, and nothing from anywhere else.
+    /// The Content-Security-Policy of a page: its own scripts, styles and calls, and nothing from anywhere else.
     static let securityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'

@@ -1,4 +1,5 @@
-/// Why `nagz serve` or `nagz migrate` cannot work with a database's roles. Each description says what to do.
+/// A reason for which `nagz serve` or `nagz migrate` cannot work with a database's roles. Each description says what to
+/// do.
 public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case superuser(login: String)
     case owner(login: String, of: String)

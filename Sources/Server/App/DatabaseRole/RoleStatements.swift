@@ -43,7 +43,7 @@ enum RoleStatements {
                 AS reads_migrations
         """
 
-    /// What a role may create in the current database and should not: `TEMPORARY on the database`, ….
+    /// Reads the objects that a role may create in the current database and should not: `TEMPORARY on the database`, ….
     static func makes(_ role: String) -> SQL {
         """
         SELECT string_agg(name, ', ') AS makes FROM (

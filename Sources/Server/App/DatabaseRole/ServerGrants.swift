@@ -1,6 +1,6 @@
 import Postgres
 
-/// What the migrations grant to the role `nagz_server`, read from their `GRANT` and `REVOKE` statements.
+/// The grants of the migrations to the role `nagz_server`, read from their `GRANT` and `REVOKE` statements.
 struct ServerGrants: Sendable {
     /// The role that holds the grants. It cannot sign in; the server's login is a member of it.
     static let role = "nagz_server"

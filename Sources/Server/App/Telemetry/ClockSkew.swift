@@ -4,7 +4,7 @@ import SQL
 
 /// Compares the database's clock with this machine's.
 enum ClockSkew {
-    /// How far the database's clock is ahead, wrong by half the round trip at most.
+    /// Returns the time by which the database's clock is ahead, wrong by half the round trip at most.
     /// - Parameter source: one row whose columns are read too.
     static func measure(
         _ queries: any Queries, _ clock: any WallClock, beside source: SQL = "(SELECT) nothing"

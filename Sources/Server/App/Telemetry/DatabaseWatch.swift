@@ -5,7 +5,7 @@ import SQL
 
 /// The database as an instance last saw it.
 struct DatabaseFigures: Sendable {
-    /// How far the server's clock is ahead of the database's.
+    /// The time by which the server's clock is ahead of the database's.
     let clockOffset: Timestamp.Span
     let replication: ReplicationStatus
     let lag: (bytes: Int, time: Duration)

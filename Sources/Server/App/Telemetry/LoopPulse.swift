@@ -10,7 +10,7 @@ final class LoopGauges: Sendable {
     let waiting = Counter()
     /// Statements refused because too many waited, or none of the sessions became free in time.
     let refused = Counter()
-    /// How late the loop's last pulse was.
+    /// The delay of the loop's last pulse, in nanoseconds.
     let lagNanoseconds = Counter()
     let writes = Counter()
     let batches = Counter()

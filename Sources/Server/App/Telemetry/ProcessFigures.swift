@@ -17,7 +17,7 @@ enum ProcessFigures {
         return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
-    /// Open descriptors. Since Linux 6.2 the folder's size is their number; older kernels give 0.
+    /// Returns the number of open descriptors. Since Linux 6.2 the folder's size is their number; older kernels give 0.
     static func descriptors() -> Int {
         var status = stat()
         return stat("/proc/self/fd", &status) == 0 ? Int(status.st_size) : 0

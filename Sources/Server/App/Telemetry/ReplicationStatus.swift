@@ -2,7 +2,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// What the primary knows of its standbys.
+/// The primary's view of its standbys.
 struct ReplicationStatus: Sendable {
     /// Whether the schema's owner may see the rest; otherwise only the standbys are counted, with running backups.
     let isVisible: Bool
@@ -27,8 +27,8 @@ extension ReplicationStatus {
     }
 }
 
-/// How long the slowest standby is behind, from positions seen one after the other. PostgreSQL's own `replay_lag` stands
-/// still while a standby replays nothing.
+/// The time that the slowest standby is behind, from positions seen one after the other. PostgreSQL's own `replay_lag`
+/// stands still while a standby replays nothing.
 struct ReplicationLag {
     private static let limit = 1_024
 

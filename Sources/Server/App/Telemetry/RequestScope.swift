@@ -1,18 +1,19 @@
 import Domain
 import HTTP
 
-/// What a task works for: the request that logs name, and the trace of the calls that it makes.
+/// The scope of a task: the request that logs name, and the trace of the calls that the task makes.
 struct RequestScope: Sendable {
-    /// That of the running task; nil for work that no request asked for, and for statements that several requests share.
+    /// The scope of the running task; nil for work that no request asked for, and for statements that several requests
+    /// share.
     @TaskLocal static var current: RequestScope?
 
-    /// Nil for work that no request asked for.
+    /// The request's ID; nil for work that no request asked for.
     let request: HTTP.RequestID?
     let trace: TraceContext
 
     init(request: HTTP.RequestID?, trace: TraceContext) { (self.request, self.trace) = (request, trace) }
 
-    /// The same request under the trace that its client has named, which is to be followed.
+    /// Returns the scope of the same request under the trace that its client has named, which is sampled.
     func traced(by id: TraceID) -> RequestScope {
         RequestScope(request: request, trace: TraceContext(named: id, isSampled: true))
     }

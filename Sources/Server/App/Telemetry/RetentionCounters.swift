@@ -1,6 +1,6 @@
 import Reactor
 
-/// How many rows retention has ended since the server's start, by rule.
+/// Counters of the rows that retention has ended since the server's start, by rule.
 final class RetentionCounters: Sendable {
     private let counters: [(name: String, rows: Counter)] = Retention.rules.map { ($0.name, Counter()) }
 

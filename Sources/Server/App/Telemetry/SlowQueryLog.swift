@@ -58,7 +58,7 @@ final class SlowQueryLog: Sendable {
     }
 }
 
-/// At most ten lines a second.
+/// A limit of ten lines a second.
 struct LineLimit {
     private static let linesPerSecond = 10
 

@@ -5,7 +5,7 @@ import LoopbackClient
 import ModelProviders
 import Reactor
 
-/// Where traces are sent: an OTLP collector on this machine, or one elsewhere over TLS.
+/// The destination of traces: an OTLP collector on this machine, or one elsewhere over TLS.
 public enum TraceCollector: Sendable {
     case loopback(LoopbackURL)
     case remote(ThirdPartyURL)
@@ -28,7 +28,7 @@ final class SpanExporter: BackgroundJob {
     private static let period = Duration.seconds(1)
     private static let batch = 512
     private static let path = "/v1/traces"
-    /// How long a stopping server waits for its last spans.
+    /// The time for which a stopping server waits for its last spans.
     private static let drainTime = Duration.seconds(2)
 
     private let spans: SpanQueue
@@ -65,7 +65,7 @@ final class SpanExporter: BackgroundJob {
         if let timer { poller.cancel(timer) }
     }
 
-    /// After `stop`: sends what waits, for a short time.
+    /// Sends the spans that wait after `stop`, for a short time.
     func finish() async {
         let deadline = poller.schedule(at: .now() + Self.drainTime) { [self] in close() }
         await sendAll()

@@ -8,16 +8,16 @@ final class Telemetry: Sendable {
     let connectionsOpened = Counter()
     let connectionsClosed = Counter()
     let connectionsRefused = Counter()
-    /// One for each loop.
+    /// The figures of each loop.
     let loops: [LoopGauges]
     let scheduler = SchedulerStatus()
     let realtime = RealtimeCounters()
-    /// One for each channel.
+    /// The figures of each channel.
     let deliveries = DeliveryChannel.allCases.map { DeliveryFigures($0) }
     let retention = RetentionCounters()
     /// Batches of statements that took long.
     let slowQueries = Counter()
-    /// How the standby answers reads; nil where there is none.
+    /// The standby's share in reads; nil where there is none.
     let standby: StandbyUse?
     /// Spans of sampled traces; nil where none are exported.
     let spans: SpanQueue?
@@ -33,7 +33,7 @@ final class Telemetry: Sendable {
         spans = exportsSpans ? SpanQueue() : nil
     }
 
-    /// True from the moment the server begins to stop.
+    /// Whether the server has begun to stop.
     var isDraining: Bool { draining.load(ordering: .relaxed) }
     func beginDraining() { draining.store(true, ordering: .relaxed) }
 

@@ -1,7 +1,7 @@
 import Domain
 import SQL
 
-/// What an export reads: entries with bodies and positions, the log's hashes, checkpoints, and prune records.
+/// The statements of an export: entries with bodies and positions, the log's hashes, checkpoints, and prune records.
 enum ExportStatements {
     /// The columns of an entry `e` with its body `p` and the body's key `k`.
     private static let columns: SQL = """

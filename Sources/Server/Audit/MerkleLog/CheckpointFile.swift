@@ -8,7 +8,7 @@ import Glibc
 /// The file holds one signed note and is replaced as a whole: if the process dies during a write, it holds the old note
 /// or the new one. Instances on one machine may share a file. All calls block.
 public struct CheckpointFile: Sendable {
-    /// Why the file cannot be used.
+    /// A reason for which the file cannot be used.
     public enum Fault: Error, CustomStringConvertible {
         case unreadable(String, reason: String)
         case unwritable(String, reason: String)
@@ -70,7 +70,8 @@ public struct CheckpointFile: Sendable {
         _ = try read(origin: origin)
     }
 
-    /// The same check for the user of this process, by what the file system says: it changes nothing.
+    /// Checks, without a change, that the folder permits the user of this process to replace the file, and that it
+    /// belongs to that log.
     /// - Returns: the content of the file; nil when there is none.
     func inspect(origin: String) throws(Fault) -> Entry? {
         for place in [folder, path + ".lock"] where access(place, W_OK) != 0 {

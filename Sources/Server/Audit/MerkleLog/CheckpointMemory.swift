@@ -10,7 +10,7 @@ final class CheckpointMemory {
     private var inFile: CheckpointFile.Entry?
     /// A checkpoint that could not be written to the file yet.
     private var unwritten: CheckpointFile.Entry?
-    /// Nil before the first checkpoint.
+    /// The newest checkpoint; nil before the first.
     private(set) var newest: Checkpoint?
 
     /// - Parameters:

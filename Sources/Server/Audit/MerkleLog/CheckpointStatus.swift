@@ -14,21 +14,21 @@ public final class CheckpointStatus: Sendable {
         /// Whether entries of any age may still be without a place in the log: before the first round, and after a round
         /// that could not take all of them, as with the history of a family just seeded.
         var isBehind = true
-        /// Why the log makes no progress, unless the cause is temporary.
+        /// The reason for which the log makes no progress; nil while there is none, or only a temporary one.
         var fault: String?
-        /// When the last successful round began.
+        /// The time at which the last successful round began.
         var seen: Timestamp?
-        /// While rounds fail, the time from which entries may have no checkpoint.
+        /// The time from which entries may have no checkpoint; nil while rounds succeed.
         var failingSince: Timestamp?
 
-        /// How long the oldest entry may have waited for a checkpoint.
+        /// Returns the time for which the oldest entry may have waited for a checkpoint.
         func exposure(at now: Timestamp) -> Timestamp.Span {
             guard let since = exposedSince ?? failingSince else { return .seconds(0) }
             return max(.seconds(0), now - since)
         }
     }
 
-    /// What operators are warned of.
+    /// The alarm that operators are shown.
     enum Alarm: String, Sendable {
         case none = "current"
         /// Entries have waited longer than the exposure window, or checkpoints are overdue.
@@ -39,7 +39,7 @@ public final class CheckpointStatus: Sendable {
         case off
     }
 
-    /// How long an entry may wait for its checkpoint.
+    /// The longest time for which an entry may wait for its checkpoint.
     static let exposureWindow = AuditLogVerifier.Policy().exposureWindow
     /// The interval at which a checkpoint is signed although nothing happened.
     static let heartbeat = Timestamp.Span.minutes(5)
@@ -60,7 +60,8 @@ public final class CheckpointStatus: Sendable {
 
     func update(_ change: (inout Snapshot) -> Void) { snapshot.withLock { change(&$0) } }
 
-    /// How this server verifies its own log: without a window while the sequencer catches up, unless a fault stopped it.
+    /// The policy by which this server verifies its own log: with a window of a hundred years while the sequencer
+    /// catches up, unless a fault stopped it.
     var verificationPolicy: AuditLogVerifier.Policy {
         let snapshot = current
         var policy = AuditLogVerifier.Policy()

@@ -10,7 +10,7 @@ import Reactor
 public struct LogAcceptance: Sendable {
     /// The remembered head of the log and the database's.
     public struct Heads: Sendable {
-        /// Nil where no checkpoint is remembered.
+        /// The remembered checkpoint; nil where none is remembered.
         public let remembered: Checkpoint?
         /// The database's head; its time has no meaning.
         let head: Checkpoint

@@ -68,7 +68,7 @@ enum LogStatements {
         return "SELECT CASE WHEN \(hasTime) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
     }
 
-    /// The same, waiting for the lock.
+    /// Takes the lock of whoever appends to the log, until the transaction ends, and waits for it.
     static let waitForTurn: SQL = "SELECT pg_advisory_xact_lock(7239410024)"
 
     /// The hashes of those runs: `level`, `position` and `hash`.

@@ -47,11 +47,11 @@ final class Sequencer: PeriodicJob {
         }
     }
 
-    /// How families are read.
+    /// The pace at which families are read.
     struct Pace: Sendable {
         /// A family that has written within this time is read in every round.
         var quiet = Timestamp.Span.seconds(10)
-        /// How many of all families a round reads in turn.
+        /// The number of families, of all, that a round reads in turn.
         var page: Int64 = 32
         init() {}
     }
@@ -95,7 +95,7 @@ final class Sequencer: PeriodicJob {
 
     func stop() { isStopped = true }
 
-    /// One round.
+    /// Runs one round.
     /// - Returns: whether more entries are waiting, as a full batch says.
     func round() async throws -> Bool {
         let now = clock.now()
@@ -130,7 +130,7 @@ final class Sequencer: PeriodicJob {
         var newest: (note: String, checkpoint: Checkpoint)?
         var oldestLeft: Timestamp?
         var isFull = false
-        /// Nil for an instance that did not hold the lock.
+        /// The family with which the next page begins; nil for an instance that did not hold the lock.
         var nextFamily: FamilyID?
     }
 

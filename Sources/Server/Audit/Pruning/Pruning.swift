@@ -6,7 +6,7 @@ import SQL
 /// Deletes entries that are older than the retention, family by family. Each family is one transaction with a signed
 /// record of the deletion and an entry about it. The positions in the log stay, so that all proofs remain valid.
 public struct Pruning: Sendable {
-    /// How much of one family is deleted.
+    /// The part of one family's chain that is deleted.
     public struct PrunePoint: Sendable, Hashable {
         public let family: FamilyID
         /// The number of the last entry to delete.

@@ -23,9 +23,9 @@ final class BackgroundCheck: BackgroundJob {
         var longestRest = Duration.seconds(5)
         /// The time between two passes.
         var betweenPasses = Timestamp.Span.minutes(10)
-        /// How often an instance that does not work reads the status.
+        /// The interval at which an instance that does not work reads the status.
         var poll = Duration.seconds(10)
-        /// How often progress is stored: well below the time for which the row is held.
+        /// The interval at which progress is stored: well below the time for which the row is held.
         var save = Duration.seconds(5)
     }
 
@@ -193,7 +193,7 @@ final class BackgroundCheck: BackgroundJob {
 }
 
 extension FamilyID {
-    /// After every family: the rest of a pass belongs to none.
+    /// The position after every family: the rest of a pass belongs to none.
     fileprivate static let last = FamilyID(high: .max, low: .max)
 }
 

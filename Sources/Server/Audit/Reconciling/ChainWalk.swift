@@ -15,7 +15,7 @@ struct ChainWalk {
     private var findings = StateReport()
     /// The first entry without a leaf in the log.
     private var firstUnplaced: Int64?
-    /// For each person, the first entry whose body is missing or unreadable.
+    /// The first entry of each person whose body is missing or unreadable.
     private var bodiless: [Pseudonym: (number: Int64, code: String)] = [:]
     /// Whether a sealed body was found: all later ones must be sealed too.
     private var isSealed = false

@@ -10,7 +10,7 @@ public final class PassStatus: Sendable {
         var entries: Int64 = 0
         var findings: Int64 = 0
         var firstFinding: String?
-        /// Why the running pass could not check everything.
+        /// The reason for which the running pass could not check everything.
         var incomplete: String?
         var finishedAt: Timestamp?
         var lastFamilies: Int64 = 0
@@ -19,7 +19,8 @@ public final class PassStatus: Sendable {
         var lastFinding: String?
         var lastIncomplete: String?
 
-        /// How far the running pass is, compared with the entries of the last one; nil where there is none to compare.
+        /// The progress of the running pass, compared with the entries of the last one, at most 99; nil where there is
+        /// none to compare.
         var percent: Int? {
             guard startedAt != nil, lastEntries > 0 else { return nil }
             return Int(min(99, entries * 100 / lastEntries))
@@ -50,11 +51,11 @@ public final class PassStatus: Sendable {
     private let status = Locked<Status?>(nil)
     private let findings = Locked(0)
 
-    /// Nil where this server runs no check, or has read no status yet.
+    /// The newest status; nil where this server runs no check, or has read no status yet.
     var now: Status? { status.withLock { $0 } }
     var verdict: Verdict { now?.verdict ?? .off }
 
-    /// What verifications on request have found and nobody has acknowledged, as this process has heard last.
+    /// The number of findings of verifications on request that nobody has acknowledged, as this process last read it.
     var openFindings: Int { findings.withLock { $0 } }
 
     func update(openFindings newest: Int) { findings.withLock { $0 = newest } }

@@ -16,7 +16,7 @@ extension PolicyRow {
             proposal: try PolicyProposalRow(ifAny: row))
     }
 
-    /// From `{id,id}`, an empty text in quotes for somebody who was erased.
+    /// Parses `{id,id}`, with an empty text in quotes for somebody who was erased.
     fileprivate static func people(_ list: String) -> [Pseudonym?] {
         list.dropFirst().dropLast().split(separator: ",").map { Pseudonym($0) }
     }
@@ -30,7 +30,7 @@ extension PolicyRow {
 }
 
 extension PolicyProposalRow {
-    /// Nil where nothing is proposed.
+    /// Reads the proposal of a row; nil where nothing is proposed.
     fileprivate init?(ifAny row: Row) throws {
         guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
         let constraints = try PolicyRow.object(try row["proposed_constraints"])

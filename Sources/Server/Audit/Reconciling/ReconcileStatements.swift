@@ -1,7 +1,7 @@
 import Domain
 import SQL
 
-/// What a reconciliation reads: the chains of the audit log, and the rows that their entries explain.
+/// The statements of a reconciliation: the chains of the audit log, and the rows that their entries explain.
 enum ReconcileStatements {
     /// Families or rows in one page.
     static let pageSize = 500
@@ -23,7 +23,7 @@ enum ReconcileStatements {
             """
     }
 
-    /// What `PreparedEntry` is read from, of an entry `e`, its body `p`, its body's key `k` and its leaf `l`.
+    /// The columns of a `PreparedEntry`, of an entry `e`, its body `p`, its body's key `k` and its leaf `l`.
     static let entryColumns: SQL = """
         e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
         p.salt, p.body, p.key_id, k.master, k.wrapped, l.hash AS leaf
@@ -101,7 +101,8 @@ enum ReconcileStatements {
         """
     }
 
-    /// Of an array of users: `{id,id}`, an empty text in quotes for somebody who was erased.
+    /// An expression: the pseudonyms of an array of users, `{id,id}`, with an empty text in quotes for somebody who was
+    /// erased.
     private static func pseudonyms(_ users: SQL) -> SQL {
         """
         ARRAY(SELECT coalesce(u.pseudonym::text, '') FROM unnest(\(users)) WITH ORDINALITY w (id, place)
@@ -119,7 +120,7 @@ enum ReconcileStatements {
             """
     }
 
-    /// In the order of their creation.
+    /// Reads a page of a family's gamification events, in the order of their creation.
     static func scores(of family: FamilyID, after last: (at: Timestamp, id: EventID)?) -> SQL {
         let isNext: SQL = last.map { "AND (g.sync_ts, g.id) > (\($0.at), \($0.id))" } ?? ""
         return """

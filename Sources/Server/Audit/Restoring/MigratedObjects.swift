@@ -1,6 +1,6 @@
 import Postgres
 
-/// What the migrations make that a restore may leave out without a word: read from their statements.
+/// The objects of the migrations that a restore may leave out without a word, read from their statements.
 struct MigratedObjects: Sendable {
     /// The names of indexes, without those of constraints.
     private(set) var indexes: Set<String> = []

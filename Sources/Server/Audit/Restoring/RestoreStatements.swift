@@ -1,9 +1,9 @@
 import Domain
 import SQL
 
-/// What a check of a restored database reads of the audit log and the catalog.
+/// The statements of the check of a restored database, on the audit log and the catalog.
 enum RestoreStatements {
-    /// How many of the log's newest entries are verified.
+    /// The number of the log's newest entries that are verified.
     static let entryLimit = 500
 
     private static let newestLeaves: SQL =
@@ -19,15 +19,15 @@ enum RestoreStatements {
         ORDER BY e.family_id, e.n
         """
 
-    /// How many of the newest leaves have no entry, although retention has not deleted it.
+    /// Counts the newest leaves that have no entry, although retention has not deleted it.
     static let missingEntries: SQL = """
         SELECT count(*)::bigint AS missing FROM \(newestLeaves)
         WHERE NOT EXISTS (SELECT FROM audit_entry e WHERE e.family_id = l.family_id AND e.n = l.n)
             AND NOT EXISTS (SELECT FROM audit_prune p WHERE p.family_id = l.family_id AND p.cut >= l.n)
         """
 
-    /// How many families and connections have no clock, or one that is not at their newest entry or behind the stamp of
-    /// a nag; and the first of them. A clock hands out the next number, as a sequence does.
+    /// Counts the families and connections that have no clock, or one that is not at their newest entry or is behind
+    /// the stamp of a nag; and reads the first of them. A clock hands out the next number, as a sequence does.
     static let clocks: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE is_wrong)::bigint AS wrong,
                (array_agg(family_id ORDER BY family_id) FILTER (WHERE is_wrong))[1] AS first

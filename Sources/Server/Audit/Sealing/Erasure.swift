@@ -7,7 +7,7 @@ import SQL
 /// their pseudonym to the account. The entries stay, and each of their chains gets one about the erasure. All of it is
 /// one transaction.
 public struct Erasure: Sendable {
-    /// What an erasure would delete, or has deleted.
+    /// The extent of an erasure, before or after it.
     public struct Extent: Sendable, Hashable {
         /// Chains with bodies about the person, and the number of bodies.
         public let chains: [(family: FamilyID, bodies: Int)]
@@ -19,7 +19,7 @@ public struct Erasure: Sendable {
         public func hash(into hasher: inout Hasher) { hasher.combine(bodies) }
     }
 
-    /// Why nobody was erased.
+    /// A reason for which nobody was erased.
     public enum Fault: Error, CustomStringConvertible {
         case unknownPerson
         case member(of: FamilyID)

@@ -41,7 +41,8 @@ enum AIStatements {
         \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent
         """
 
-    /// For a nag of a connection the consent is its recipient's: the caller may be of another family, or of none.
+    /// Returns the column `has_consent`. For a nag of a connection the consent is its recipient's: the caller may be of
+    /// another family, or of none.
     private static func hasConsent(for ledger: NagLedger) -> SQL {
         switch ledger {
         case .family: hasConsent
@@ -65,8 +66,8 @@ enum AIStatements {
             AS is_enabled
         """
 
-    /// Of the caller, where they are in a family: what they prefer, and whose constraints they obey. `authority_seq`
-    /// stands beside it.
+    /// The caller's preferences for the AI, and the family, if any, whose constraints they obey. `authority_seq` is
+    /// selected beside these columns.
     private static let settings: SQL = """
         p.prefs->>'ai_mode' AS ai_mode, p.prefs->>'ai_privacy_level' AS ai_privacy_level,
         p.prefs->>'ai_model_local' AS ai_model_local, p.prefs->>'ai_model_cloud' AS ai_model_cloud,

@@ -36,7 +36,7 @@ extension CoachQuestion: AboutFamily {
 }
 
 extension AIStatements {
-    /// What decides on the tone towards a member, and what they prefer.
+    /// Reads the facts that decide on the tone towards a member, and the member's preferences.
     static func coachFacts(of user: UserID, in family: FamilyID, at now: Timestamp) -> SQL {
         """
         SELECT (SELECT count(*) FROM nag_events e WHERE e.family_id = m.family_id AND e.recipient_id = m.user_id

@@ -9,7 +9,7 @@ import TimeZones
 package protocol AboutFamily: AIQuestion {
     var familyID: FamilyID { get }
 
-    /// Why the member gets no answer; nil when they get one.
+    /// Returns the reason for which the member gets no answer; nil when they get one.
     func denial(of member: Member, _ caller: Caller) -> Denial?
 
     /// Whether its answer goes on from the turns of an AI session.

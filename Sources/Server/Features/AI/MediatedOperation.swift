@@ -7,7 +7,7 @@ import Postgres
 /// An AI operation as the server serves it, whatever its question and response: at its own endpoint, and as one of all
 /// operations at `execute`.
 struct MediatedOperation {
-    /// What `execute` responds with, besides ids.
+    /// The result that `execute` responds with, besides ids.
     struct Executed {
         /// The produced text; empty for figures.
         let text: String

@@ -19,7 +19,7 @@ import TimeZones
 package final class Mediator {
     let services: Services
     private let obeyed = EffectiveConstraints()
-    /// Nil where no question is ever sent to a model.
+    /// The calls of models; nil where no question is ever sent to a model.
     let models: ModelCalls?
     let turns: SessionTurns
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
@@ -232,7 +232,8 @@ package final class Mediator {
         return try await models.ask(attempt, permit, told, familyNames: names)
     }
 
-    /// What the constraints, the person's preferences and rights allow for a question, and whether its id is its own.
+    /// Returns the permit that the constraints, the person's preferences and rights give a question, or the refusal of
+    /// a question that they do not allow or whose id was used for another one.
     func permit(
         _ attempt: ExecutionAttempt, _ queries: any Queries
     ) async throws -> Result<ExecutionPermit, ExecutionRefusal> {

@@ -8,11 +8,11 @@ import TimeZones
 /// The facts about one nag, the caller's right to see them, and the moment they are of.
 final class NagConsultation {
     let requester: Requester
-    /// Whose ledger the nag is in: its family's or its connection's. All facts about the recipient's history are from
-    /// there, so that nobody outside a family learns of its nags.
+    /// The ledger that the nag is in: its family's or its connection's. All facts about the recipient's history are
+    /// from there, so that nobody outside a family learns of its nags.
     let family: FamilyID
     let recipient: Pseudonym?
-    /// Why the caller gets no answer, with its error code; nil when they get one.
+    /// The reason for which the caller gets no answer, with its error code; nil when they get one.
     let denial: (reason: Denial, code: ErrorCode)?
     private(set) var snapshot: Snapshot<NagFacts>
 

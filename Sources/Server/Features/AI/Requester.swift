@@ -33,20 +33,20 @@ extension APIError {
     }
 }
 
-/// What a person prefers and obeys when they ask the AI: read from `AIStatements.settings`.
+/// The preferences of a person who asks the AI, and the constraints that they obey: read from `AIStatements.settings`.
 struct AISettings {
     let mode: AIMode
     let privacyLevel: PrivacyLevel
-    /// Which models they have chosen; nil for none.
+    /// The models that the person has chosen; nil for none.
     let localModel: String?
     let cloudModel: String?
-    /// Of a device's answers: questions with more tokens are for the server.
+    /// The limit of tokens up to which the person's device answers; questions with more are for the server.
     let tokenThreshold: Int
     /// Whether the history keeps only executions that failed.
     let logsErrorsOnly: Bool
     /// The person's family; nil without one.
     let home: FamilyID?
-    /// Nil without a family.
+    /// The version of the constraints that the person obeys; nil without a family.
     let constraints: EffectiveConstraints.Version?
 
     init(_ row: Row) throws(PostgresError) {

@@ -1,7 +1,7 @@
 import Domain
 import SQL
 
-/// Which rows of a section of an account's export to read: `limit` at most, whose `id` is after the last one.
+/// The rows of a section of an account's export to read: `limit` at most, whose `id` is after the last one.
 ///
 /// Every statement of a section returns rows with an `id`, in whose order it reads, and the row as `json` text.
 struct ExportPage {

@@ -10,7 +10,7 @@ final class Me {
 
     init(_ services: Services) { self.services = services }
 
-    /// Of the group `accounts`.
+    /// Registers routes of the group `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.getMe, get)
         routes.signedIn(API.updateMe, update)

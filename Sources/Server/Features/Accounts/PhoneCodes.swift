@@ -17,15 +17,15 @@ enum PhoneCodes {
     }
 }
 
-/// How many codes are sent to one number, whoever asks for them, and how many by all instances together. Each is counted in
-/// the database before a code is sent.
+/// A limit on the codes that are sent to one number, whoever asks for them, or by all instances together. Each code is
+/// counted in the database before it is sent.
 struct PhoneCodeLimit {
-    /// Of a number a keyed digest. With a new token key its count begins anew.
+    /// The keyed digest of the number, or zeros for all instances. With a new token key a number's count begins anew.
     let subject: [UInt8]
     let most: Int
     /// Begins with the first code that is counted.
     let window: Timestamp.Span
-    /// Why another code is refused, until when, and now.
+    /// Returns the refusal of another code, by the limit, its end and the present time.
     let refusal: @Sendable (_ most: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
 
     static func number(_ phone: PhoneNumber, _ tokens: Tokens) -> PhoneCodeLimit {

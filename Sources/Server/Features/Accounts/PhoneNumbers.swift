@@ -14,7 +14,7 @@ final class PhoneNumbers {
 
     init(_ services: Services, _ me: Me) { (self.services, self.me) = (services, me) }
 
-    /// Of the group `accounts`.
+    /// Registers routes of the group `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.requestPhone, request)
         routes.signedIn(API.confirmPhone, confirm)

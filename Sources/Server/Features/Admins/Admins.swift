@@ -16,14 +16,14 @@ public enum Admins {
         public let email: String
         public let createdAt: Timestamp
         public let revokedAt: Timestamp?
-        /// When the account was deleted; nil while it is there.
+        /// The time at which the account was deleted; nil while it exists.
         public let deletedAt: Timestamp?
 
         /// Whether they may still read audit logs.
         public var isCurrent: Bool { revokedAt == nil && deletedAt == nil }
     }
 
-    /// Why an administrator could not be made or revoked.
+    /// A reason for which an administrator could not be made or revoked.
     public enum Fault: Error, CustomStringConvertible {
         case taken
         case unknown
@@ -42,8 +42,8 @@ public enum Admins {
         }
     }
 
-    /// Why a password is too weak for an administrator; nil when it is strong enough: at least 16 characters, ten of
-    /// them different, and no part of the address.
+    /// Returns the reason for which a password is too weak for an administrator; nil when it is strong enough: at least
+    /// 16 characters, ten of them different, and no part of the address.
     public static func weakness(of password: String, email: String) -> String? {
         if password.unicodeScalars.count < 16 { return "must have 16 characters at least" }
         let most = Secret.passwordLengths.upperBound

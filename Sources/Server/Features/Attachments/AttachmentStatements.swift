@@ -49,7 +49,7 @@ enum AttachmentStatements {
         return urls
     }
 
-    /// How many of these a nag of the uploader's may use.
+    /// Counts those of the uploads that a nag of the uploader's may use.
     static func countUsable(_ attachments: [AttachmentID], of uploader: UserID, at now: Timestamp) -> SQL {
         """
         SELECT count(*) AS count FROM attachments

@@ -42,7 +42,7 @@ extension Attachments {
             bytes: bytes)
     }
 
-    /// What is known of a picture without its bytes.
+    /// The description of a picture without its bytes.
     private struct Description {
         let size: Int
         let digest: [UInt8]

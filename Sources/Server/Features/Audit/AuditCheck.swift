@@ -14,7 +14,7 @@ final class AuditCheck {
         self.findings = findings
     }
 
-    /// For those who may read the family's audit log; what it finds is kept.
+    /// Verifies a family's audit log for somebody who may read it, and stores the first finding.
     /// - Throws: 409 where this server keeps no log, 422 for an administrator who names no family, 429 for somebody who
     ///   has others under way.
     func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {

@@ -14,7 +14,7 @@ struct AuditCursor: Hashable {
         AuditCursor(family: family ?? .outside, before: 0, at: moment)
     }
 
-    /// Nil when there is no cursor.
+    /// Parses a cursor; nil when there is none.
     /// - Throws: 422 for text that is not a cursor of this list.
     static func parsed(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
         guard let text else { return nil }

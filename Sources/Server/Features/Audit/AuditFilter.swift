@@ -34,7 +34,8 @@ struct AuditFilter {
     var from: Timestamp?
     var to: Timestamp?
 
-    /// Nil when nothing can match: an unknown or erased person, or a text without meaning.
+    /// Creates the filter of a query; nil when nothing can match: an unknown or erased person, or a text without
+    /// meaning.
     /// - Parameter named: the people whose names, as the caller may see them, contain the search text.
     init?(_ query: AuditQuery, named: [Pseudonym] = [], _ queries: any Queries) async throws {
         (from, to) = (query.from, query.to)

@@ -4,8 +4,8 @@ import Domain
 import Postgres
 import SQL
 
-/// What verifications on request have found. It stays, also when a later one finds nothing, until an administrator says
-/// why: whoever tampered could have undone it in between.
+/// The findings of verifications on request. A finding stays, also when a later verification finds nothing, until an
+/// administrator acknowledges it with a reason: whoever tampered could have undone it in between.
 final class AuditFindings {
     private let services: Services
 
@@ -62,7 +62,7 @@ final class AuditFindings {
 }
 
 extension KeptFinding {
-    /// Nil for a row of nulls.
+    /// Reads a finding; nil for a row of nulls.
     fileprivate init?(ifAny row: Row) throws(PostgresError) {
         guard let id: AuditFindingID = try row["id"] else { return nil }
         let n: Int64? = try row["n"]

@@ -27,7 +27,7 @@ struct AuditQueryPlan {
         isInChain = family != nil
     }
 
-    /// Nil where no index serves the condition.
+    /// Creates the plan of a condition; nil where no index serves it.
     private init?(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
         self.condition = condition
         var (count, isInChain) = (1, false)
@@ -124,7 +124,7 @@ private struct ScanRange {
     /// The condition on the columns before the last of the index.
     let condition: SQL
     var order: SQL = "e.at DESC"
-    /// One family's chain, by number; nil reads by time.
+    /// The family whose chain is read, by number; nil reads by time.
     var family: FamilyID?
     /// Makes one range of each of these kinds.
     var kinds: [String]?

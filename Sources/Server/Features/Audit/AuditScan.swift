@@ -14,7 +14,7 @@ struct AuditScan {
     static let standardDepth = 1_000
 
     let filter: AuditFilter
-    /// Nil for all families.
+    /// The family whose entries are read; nil for all families.
     let family: FamilyID?
     let before: AuditCursor?
     let limit: Int
@@ -27,9 +27,9 @@ struct AuditScan {
     struct Outcome {
         /// Rows of `AuditStatements.page`, at most `limit`.
         var rows: [Row] = []
-        /// Where the next page begins; nil at the end.
+        /// The cursor at which the next page begins; nil at the end.
         var next: AuditCursor?
-        /// On a short page that is not the last: everything back to this moment was searched.
+        /// The moment back to which everything was searched, on a short page that is not the last; nil otherwise.
         var searchedTo: Timestamp?
     }
 

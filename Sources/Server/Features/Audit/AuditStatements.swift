@@ -17,7 +17,8 @@ enum AuditStatements {
         LEFT JOIN users s ON s.pseudonym = e.subject
         """
 
-    /// How far back each plan gets within so many entries: `at`, and `n` in a chain; null where a plan ends before.
+    /// Reads the position that each plan reaches within so many entries: `at`, and `n` in a chain; null where a plan
+    /// ends before.
     static func reaches(_ plans: [AuditQueryPlan], _ span: AuditSpan, _ depth: Int) -> SQL {
         .joined(
             plans.enumerated().map { place, plan in

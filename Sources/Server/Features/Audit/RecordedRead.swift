@@ -3,14 +3,14 @@ import Contract
 import Domain
 import Postgres
 
-/// What an administrator has read, as its entry in the audit log says it.
+/// A read by an administrator, as its entry in the audit log records it.
 ///
 /// The requests of one page view carry one trace. Under it, a read that an entry of the last hour covers is not recorded
 /// again: the entry is of the same person and of the same or a wider scope. Any entry covers the lists of families and of
 /// people, which label what else a page shows; a read of the entries about consents covers the consents in force. Exports,
 /// verifications and single reports are always recorded.
 struct RecordedRead {
-    /// How far a read goes: figures of entries, or the entries themselves.
+    /// The reach of a read: figures of entries, or the entries themselves.
     private enum Reach: Int {
         case figures, entries
     }
@@ -28,9 +28,9 @@ struct RecordedRead {
     ]
 
     let operation: String
-    /// Nil for all families.
+    /// The family that was read; nil for all families.
     let family: String?
-    /// What narrows the read, by name; a page of a list is of the same scope as the others.
+    /// The conditions that narrow the read, by name; a page of a list is of the same scope as the others.
     let conditions: [String: String]
 
     /// - Parameter details: those of the entry.
@@ -44,7 +44,7 @@ struct RecordedRead {
         Self.reaches[operation] != nil || Self.labels.contains(operation) || Self.lists.contains(operation)
     }
 
-    /// The same as a read of entries: the consents in force follow from the entries about consents.
+    /// The read as one of entries: the consents in force follow from the entries about consents.
     private var asEntries: RecordedRead {
         guard operation == API.listAuditConsents.operation.id else { return self }
         return RecordedRead(

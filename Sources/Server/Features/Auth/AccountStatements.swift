@@ -86,7 +86,7 @@ enum AccountStatements {
         """
     }
 
-    /// When the password was set by a change or a code; null since sign-up.
+    /// Reads the time at which the password was set by a change or a code; null where it is the one of the sign-up.
     static func passwordSetAt(_ user: UserID) -> SQL { "SELECT password_set_at FROM users WHERE id = \(user)" }
 
     /// Part of an act: another password.

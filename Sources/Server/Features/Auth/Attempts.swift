@@ -13,9 +13,9 @@ struct Attempts {
     struct Limit {
         /// SHA-256 of what is limited: no address or name is stored.
         let subject: [UInt8]
-        /// How many attempts may come at once.
+        /// The number of attempts that may come at once.
         let most: Int
-        /// After which time each of them comes back.
+        /// The time after which each used attempt becomes available again.
         var interval: Timestamp.Span { Timestamp.Span(microseconds: window.microseconds / Int64(most)) }
 
         private init(_ kind: String, _ parts: [String], most: Int) {
@@ -50,7 +50,8 @@ struct Attempts {
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
     }
 
-    /// In which time all attempts of a used-up limit come back, one after the other at equal intervals.
+    /// The time in which all attempts of a used-up limit become available again, one after the other at equal
+    /// intervals.
     static let window = Timestamp.Span.minutes(15)
 
     /// The limits of an attempt at a password: the one that a right password resets, and those shared with others.
@@ -124,7 +125,8 @@ enum AttemptStatements {
             """
     }
 
-    /// When each of the used-up limits has let one attempt come back, as `next`; null where none is counted.
+    /// Reads the time at which each of the used-up limits will have let one attempt come back, as `next`; null where
+    /// none is counted.
     static func next(of limits: [Attempts.Limit]) -> SQL {
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
         return """

@@ -9,9 +9,10 @@ import SQL
 /// account's attempts elsewhere do not lock it out, at whichever address the device is. A secret has 256 random bits, is
 /// stored as a digest, and replaces no password: whoever steals one may guess as often as at an address of their own.
 enum DeviceSecrets {
-    /// How long a secret is accepted after the last sign-in with it.
+    /// The time for which a secret is accepted after the last sign-in with it.
     static let lifetime = Timestamp.Span.days(365)
-    /// How many an account has; those that no second sign-in came with make room first, then the one unused for longest.
+    /// The number of secrets that an account has at most. Those without a second sign-in make room first, then the one
+    /// unused for longest.
     static let limit = 20
 
     static func make(_ random: any Randomness) -> Secret { Secret(Tokens.refreshToken(random)) }

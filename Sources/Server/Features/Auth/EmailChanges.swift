@@ -12,7 +12,7 @@ final class EmailChanges {
 
     init(_ services: Services) { self.services = services }
 
-    /// Of the group `accounts`.
+    /// Registers routes of the group `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.requestEmailChange, request)
         routes.signedIn(API.confirmEmailChange, confirm)

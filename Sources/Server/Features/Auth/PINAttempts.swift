@@ -17,7 +17,7 @@ struct PINAttempts {
         PINAttempts(subject: sha256(Array("pin\n\(child)".utf8)))
     }
 
-    /// For a child that does not exist, so that it answers like one that does.
+    /// Returns the attempts at a child that does not exist, so that it answers like one that does.
     static func ofNobody(_ username: String, code: String) -> PINAttempts {
         PINAttempts(subject: sha256(Array("nobody's pin\n\(code)\n\(ChildName.folded(username))".utf8)))
     }
@@ -26,7 +26,7 @@ struct PINAttempts {
     static let allowed = 5
     /// The length of the first lockout, the second, and each later one.
     static let lockouts: [Timestamp.Span] = [.minutes(15), .hours(1), .hours(24)]
-    /// How long attempts are remembered: those before a first lockout, and those after.
+    /// The time for which attempts are remembered: those before a first lockout, and those after.
     static let memory: (ofFew: Timestamp.Span, ofLockouts: Timestamp.Span) = (.hours(24), .days(30))
 
     /// Counts one attempt.
@@ -54,7 +54,7 @@ struct PINAttempts {
         }
     }
 
-    /// When the lockouts of those children end who are locked out.
+    /// Returns the ends of the lockouts of those children who are locked out.
     static func lockouts(
         of children: [UserID], at now: Timestamp, _ queries: any Queries
     ) async throws -> [UserID: Timestamp] {

@@ -14,7 +14,7 @@ final class Passwords {
 
     init(_ services: Services) { self.services = services }
 
-    /// Of the groups `accounts` and `auth`.
+    /// Registers routes of the groups `accounts` and `auth`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.changePassword, change)
         routes.open(API.requestPasswordReset, requestReset)

@@ -25,7 +25,7 @@ enum SessionStatements {
         """
     }
 
-    /// The same for a session's id, without a token.
+    /// Reads a session by its id, without a token.
     static func byID(_ id: SessionID, at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         "SELECT \(session(at: now)) FROM sessions s \(owner(chain)) WHERE s.id = \(id)"
     }
@@ -94,7 +94,7 @@ enum SessionStatements {
         """
     }
 
-    /// How long a session is kept after its end.
+    /// The time for which a session is kept after its end.
     static let retention = Timestamp.Span.days(30)
 
     // MARK: Use

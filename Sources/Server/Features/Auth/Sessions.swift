@@ -24,7 +24,7 @@ package final class Sessions {
         routes.signedIn(API.endOtherSessions, endOthers)
     }
 
-    /// How long a session lives without use, and at most.
+    /// Returns the time that a session lives without use, and its longest life.
     static func lifetime(of person: Person) -> (unused: Timestamp.Span, longest: Timestamp.Span) {
         person.isAdmin ? administratorLifetime : (Tokens.refreshLifetime, .days(36_500))
     }
@@ -67,7 +67,7 @@ package final class Sessions {
             answer: answer(for: person, session, refreshToken: token, issuedAt: now))
     }
 
-    /// The same arguments give the same answer.
+    /// Returns the answer to a sign-in or refresh. The same arguments give the same answer.
     func answer(
         for person: Person, _ session: SessionID, refreshToken: String, issuedAt: Timestamp
     ) -> AuthResponse {

@@ -137,8 +137,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// What an invitation depends on: the account of the address, if it is an adult's; a `living` connection of the two,
-    /// whoever invited; and what the inviter has already.
+    /// Reads the facts that an invitation depends on: the account of the address, if it is an adult's; a `living`
+    /// connection of the two, whoever invited; and the inviter's open, active and recent invitations.
     static func invitation(by user: UserID, _ address: String?, to email: String, at now: Timestamp) -> SQL {
         """
         SELECT i.id AS invitee_id, \(contact(of: "\(user)", with: "i.id")),
@@ -246,7 +246,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// Who accepts an invitation as a caregiver's agrees to it for their own children too.
+    /// Part of an act: accepts an invitation. Whoever accepts one as a caregiver's agrees to it for their own children
+    /// too.
     static func accept(_ id: ConnectionID, by invitee: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE connections SET status = 'active', invitee_id = \(invitee), responded_at = \(now),

@@ -12,7 +12,7 @@ struct ConnectionView {
     /// Null before the invitation was accepted, for the inviter.
     let otherID: UserID?
     let otherPseudonym: Pseudonym?
-    /// Whose children the other party may nag.
+    /// Whether the other party may nag the children of the inviter, and those of the invitee.
     let inviterShares: Bool
     let inviteeShares: Bool
     /// Active connections of the caller and of the inviter.

@@ -125,7 +125,7 @@ enum ConsentStatements {
         """
     }
 
-    /// How often a person gave a consent of a type since then, in any family.
+    /// Counts the consents of a type that a person gave since then, in any family.
     static func countGiven(_ type: ConsentType, by user: UserID, since start: Timestamp) -> SQL {
         """
         SELECT count(*) AS count FROM consents k

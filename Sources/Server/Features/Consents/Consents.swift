@@ -55,7 +55,7 @@ package final class Consents {
         }
     }
 
-    /// Why the caller may give no more consents of that type today: records are never deleted.
+    /// Returns the reason for which the caller may give no more consents of that type today: records are never deleted.
     private func denialOfOneMore(
         _ type: ConsentType, _ caller: Caller, _ queries: any Queries
     ) async throws -> Denial? {
@@ -147,7 +147,7 @@ extension ConsentResponse {
         )
     }
 
-    /// Nil for a row of nulls.
+    /// Reads a consent; nil for a row of nulls.
     fileprivate init?(ifAny row: Row) throws(PostgresError) {
         guard let _: ConsentID = try row["id"] else { return nil }
         try self.init(row)

@@ -27,7 +27,7 @@ struct ConstraintPositions {
         set { orders[scope] = newValue }
     }
 
-    /// Nil for a constraint that the person does not see.
+    /// Returns the scope of a constraint; nil for one that the person does not see.
     func scope(of id: ConstraintID) -> ConstraintScope? {
         orders.first { $0.value.ids.values.contains(id) }?.key
     }
@@ -64,12 +64,12 @@ struct ConstraintPositions {
 }
 
 extension [ConstraintMove] {
-    /// For the audit log: ids and priorities.
+    /// The text for the audit log: ids and priorities.
     var auditText: String { map { "\($0.id) \($0.priority)" }.joined(separator: ",") }
 }
 
 extension ConstraintTerms {
-    /// How many texts its conditions look for.
+    /// The number of texts that the conditions look for in a question's content.
     fileprivate var texts: Int {
         conditions.reduce(0) { $0 + ($1.field == .content ? $1.alternatives.count : 0) }
     }

@@ -19,7 +19,7 @@ extension ConstraintResponse {
             updatedAt: try row["updated_at"])
     }
 
-    /// Nil for a row of nulls.
+    /// Reads a constraint; nil for a row of nulls.
     init?(ifAny row: Row) throws {
         guard let _: ConstraintID = try row["id"] else { return nil }
         try self.init(row)
@@ -32,7 +32,7 @@ extension ConstraintResponse {
         return value
     }
 
-    /// What the audit log tells: of words a digest.
+    /// The note for the audit log, with digests in place of words.
     var auditNote: ConstraintNote {
         ConstraintNote(
             scope: terms.scope, priority: terms.priority, type: terms.type, isEnabled: terms.isEnabled,

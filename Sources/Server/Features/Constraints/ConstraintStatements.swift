@@ -10,7 +10,7 @@ enum ConstraintStatements {
         c.action::text AS action, c.created_by, c.created_at, c.updated_at
         """
 
-    /// What a constraint says, as pairs for a JSON object.
+    /// The members of a constraint, as pairs for a JSON object.
     private static let wire: SQL = """
         'id', c.id, 'name', c.name, 'type', c.type, 'enabled', c.enabled, 'priority', c.priority,
         'conditions', c.conditions, 'action', c.action
@@ -27,7 +27,7 @@ enum ConstraintStatements {
         return "c.family_id = \(family) AND \(isInScope)"
     }
 
-    /// In the order of evaluation, each with the `total`; at least one row.
+    /// Reads a page of constraints in the order of evaluation, each with the `total`; at least one row.
     static func page(_ page: PageRequest, of user: UserID, _ query: ConstraintQuery) -> SQL {
         let condition = visible(to: user, query.scope, in: query.familyID)
         return """
@@ -40,7 +40,7 @@ enum ConstraintStatements {
             """
     }
 
-    /// In the order of evaluation.
+    /// Reads all constraints of a scope in the order of evaluation.
     static func all(of user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         """
         SELECT \(columns) FROM ai_constraints c WHERE \(visible(to: user, scope, in: family))

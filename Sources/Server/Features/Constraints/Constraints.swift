@@ -30,7 +30,7 @@ final class Constraints {
 
     // MARK: Reading
 
-    /// In the order of evaluation.
+    /// Lists constraints in the order of evaluation.
     func list(_ caller: Caller, _ call: Call<ConstraintListQuery, NoBody>) async throws -> Page<ConstraintResponse> {
         let (query, page) = (call.parameters.query, call.parameters.page)
         let member = try await services.access.member(caller, of: query.familyID, services.database)
@@ -48,7 +48,7 @@ final class Constraints {
         return ConstraintTemplates(items: ConstraintTemplate.all.map(ConstraintTemplateItem.init))
     }
 
-    /// In the order of evaluation.
+    /// Exports constraints in the order of evaluation.
     func export(_ caller: Caller, _ call: Call<ConstraintQuery, NoBody>) async throws -> ConstraintDocument {
         let query = call.parameters
         let member = try await services.access.member(caller, of: query.familyID, services.database)
@@ -92,7 +92,7 @@ final class Constraints {
         }
     }
 
-    /// Of two changes at once the later one is made to what the earlier one left.
+    /// Changes a constraint. The later of two changes at once is made to the result of the earlier one.
     func update(_ caller: Caller, _ call: Call<ConstraintPath, ConstraintUpdate>) async throws -> ConstraintChange {
         try await write(caller, call.parameters.constraintID) { member, constraint, queries in
             let terms = try call.body.applied(to: constraint.terms)

@@ -15,7 +15,7 @@ final class EffectiveConstraints {
 
     private struct Key: Hashable {
         let family: FamilyID
-        /// Nil for the family's constraints alone.
+        /// The person whose own constraints are included; nil for the family's alone.
         let user: UserID?
     }
 
@@ -27,7 +27,7 @@ final class EffectiveConstraints {
 
     /// Bytes of the constraints kept, roughly.
     private static let room = 32 << 20
-    /// Of these, what an entry takes without its constraints.
+    /// The share of these bytes that an entry takes besides its constraints.
     private static let entryBytes = 128
 
     private var entries: [Key: Entry] = [:]

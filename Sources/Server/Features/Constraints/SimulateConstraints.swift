@@ -5,15 +5,15 @@ import NagzAI
 import Postgres
 import Reactor
 
-/// How much a simulation may cost. Its questions and constraints are anybody's words, made to take long if they can.
+/// The limits of a simulation's cost. Its questions and constraints are anybody's words, made to take long if they can.
 enum SimulationLimit {
     /// Texts that all conditions look for. Preparing one takes about a microsecond.
     static let texts = 5_000
     /// Bytes of a case's content times texts to look for: at most about 12 milliseconds, usually far less.
     static let costOfCase = 5_000_000
-    /// The same of all cases together.
+    /// The limit of that product for all cases together.
     static let cost = 1_000_000_000
-    /// The same in one turn of the loop.
+    /// The limit of that product for one turn of the loop.
     static let costOfSlice = 500_000
     /// Bytes of the answer.
     static let answer = 4 << 20

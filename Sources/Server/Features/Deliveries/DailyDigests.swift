@@ -8,7 +8,7 @@ import TimeZones
 /// A digest is one statement: it moves the person's turn on and stores the notification, or neither. So there is one a
 /// person and date, whoever makes it and however often. What it says is read when it is sent.
 final class DailyDigests {
-    /// How many people a round looks at.
+    /// The number of people that a round considers.
     private static let share = 200
 
     private let services: Services

@@ -38,7 +38,7 @@ extension Deliveries {
 }
 
 extension DeliveryReview {
-    /// Nil where the row holds no delivery.
+    /// Reads a delivery; nil where the row holds none.
     fileprivate init?(_ row: Row) throws(PostgresError) {
         guard let id: DeliveryID = try row["id"] else { return nil }
         self.init(

@@ -1,14 +1,14 @@
 import Domain
 import HTTPClient
 
-/// How notifications leave the server.
+/// The providers that send notifications, and their limits.
 public struct DeliveryOptions: Sendable {
-    /// Where the messages of a channel go.
+    /// The destination of the messages of a channel.
     public enum Provider: Sendable {
-        /// To the server's log, without their words.
+        /// Writes messages to the server's log, without their words.
         case log
         case webhook(Webhook)
-        /// For push messages only.
+        /// Sends push messages by Apple's push service; not for other channels.
         case apns(APNs)
     }
 
@@ -58,13 +58,14 @@ public struct DeliveryOptions: Sendable {
     /// Messages to browsers, with a key of this server's.
     public struct WebPush: Sendable {
         let key: ES256Key
-        /// In base64url, as browsers subscribe with it.
+        /// The key in base64url, as browsers subscribe with it.
         public let publicKey: String
-        /// Where a push service reaches the operator: a `mailto:` or `https:` address.
+        /// The address at which a push service reaches the operator: a `mailto:` or `https:` address.
         let contact: String
-        /// Where push services may be. People's clients name them: none in the own network but for tests.
+        /// The networks of push services. People's clients name the services: none may be in the own network but for
+        /// tests.
         var networks = NetworkGuard()
-        /// How long a push service may take.
+        /// The time that a push service may take.
         var timeout = Duration.seconds(5)
 
         /// - Parameter key: a private key of the curve P-256 in PEM form.
@@ -79,7 +80,7 @@ public struct DeliveryOptions: Sendable {
     }
 
     public var push = Provider.log
-    /// Nil where browsers get no messages.
+    /// The push messages to browsers; nil where browsers get none.
     public var webPush: WebPush?
     /// Whether webhooks are told the platforms and tokens of people's devices, and their telephone numbers.
     public var passesTokens = false

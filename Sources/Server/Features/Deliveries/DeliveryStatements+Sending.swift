@@ -82,7 +82,8 @@ extension DeliveryStatements {
         """
     }
 
-    /// Between whom a block or a suspension stops it: the two people of the nag, or who executed the draft and who is told.
+    /// The two people between whom a block or a suspension stops the delivery: the creator and the recipient of the
+    /// nag, or the person who executed the draft and the one who is notified.
     private static let sender: SQL = "coalesce(x.executed_by, n.creator_id)"
     private static let receiver: SQL = "CASE WHEN d.draft_id IS NULL THEN n.recipient_id ELSE d.user_id END"
 

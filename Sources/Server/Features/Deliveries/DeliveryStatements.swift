@@ -19,7 +19,7 @@ enum DeliveryStatements {
             """
     }
 
-    /// What the delivery `d` tells of, whose nag's event is `e`.
+    /// An expression: the event that the delivery `d` notifies of, whose nag's event is `e`.
     static let event: SQL = """
         coalesce(d.connection_event, d.family_notice,
                  CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent' WHEN d.digest_on IS NOT NULL THEN 'daily_digest' END,
@@ -102,22 +102,22 @@ enum DeliveryStatements {
         return insert(ids, "nag_id, nag_event_id", "\(nag), \(event)", to: user, isTold, at: now)
     }
 
-    /// The same of what happened to the connection that the act is about.
+    /// Inserts a notification of an event of the connection that the act is about, for each channel of its recipient.
     static func insert(_ ids: DeliveryIDs, of event: ConnectionEvent, to user: UserID, at now: Timestamp) -> SQL {
         insert(ids, "connection_event", "\(event.rawValue)", to: user, at: now)
     }
 
-    /// The same of the message that a draft sends.
+    /// Inserts a notification with the message that a draft sends, for each channel of its recipient.
     static func insert(_ ids: DeliveryIDs, of draft: DraftID, to user: UserID, at now: Timestamp) -> SQL {
         insert(ids, "draft_id", "\(draft)", to: user, at: now)
     }
 
-    /// The same of a notice for one person.
+    /// Inserts a notification of a notice for one person, for each channel of theirs.
     static func insert(_ ids: DeliveryIDs, of notice: Notice, to user: UserID, at now: Timestamp) -> SQL {
         insert(ids, "family_notice", "\(notice.rawValue)", to: user, at: now)
     }
 
-    /// The same of a notice for the guardians of the act's family besides some people.
+    /// Inserts notifications of a notice for the guardians of the act's family besides some people.
     static func insert(_ notice: Notice, toGuardiansBesides users: [UserID], at now: Timestamp) -> SQL {
         let deliveries = channels(of: "g.user_id", push: "gen_random_uuid()", sms: "gen_random_uuid()")
         return """
@@ -181,7 +181,7 @@ struct DeliveryIDs {
     }
 }
 
-/// What people are notified of besides nags, connections and drafts: something about their family or their account.
+/// A notice about a person's family or account: a notification besides those about nags, connections and drafts.
 enum Notice: String, CaseIterable {
     /// Somebody who may know the family's codes has gone, so it has new ones.
     case codesRenewed = "codes_renewed"
@@ -213,7 +213,7 @@ enum Notice: String, CaseIterable {
         }
     }
 
-    /// Without the codes: they are not for every screen and gateway that a notification passes.
+    /// The text. It leaves out the codes: they are not for every screen and gateway that a notification passes.
     var text: String {
         switch self {
         case .codesRenewed:
@@ -240,7 +240,7 @@ enum Notice: String, CaseIterable {
     }
 }
 
-/// What people are notified of about a connection.
+/// An event of a connection that people are notified of.
 enum ConnectionEvent: String {
     case invited = "connection_invited"
     case accepted = "connection_accepted"

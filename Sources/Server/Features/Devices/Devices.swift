@@ -8,9 +8,9 @@ import Postgres
 /// A device goes when the session that registered it ends, when its owner leaves or is removed from the family, and with
 /// the account. The push token is in no log and no audit entry.
 final class Devices {
-    /// How many devices one person has at most; the one unused for longest makes room.
+    /// The number of devices that one person has at most; the one unused for longest makes room.
     static let limit = 20
-    /// How often a registration that changes nothing is noted as use of the device.
+    /// The interval at which a registration that changes nothing is recorded as use of the device.
     private static let usePeriod = Timestamp.Span.hours(1)
 
     private let services: Services
@@ -45,7 +45,7 @@ final class Devices {
         throw APIError.deviceIsContended
     }
 
-    /// How often a token is taken from other accounts that register it at the same time.
+    /// The number of times that a token is taken from other accounts that register it at the same time.
     private static let moves = 20
 
     private func store(
@@ -152,7 +152,7 @@ final class Devices {
 }
 
 extension DeviceTokenResponse {
-    /// Nil where the row holds no device.
+    /// Reads a device; nil where the row holds none.
     fileprivate init?(_ row: Row) throws(PostgresError) {
         guard let id: DeviceID = try row["id"] else { return nil }
         let token: String = try row["token"]

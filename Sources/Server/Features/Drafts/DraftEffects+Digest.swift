@@ -43,7 +43,8 @@ extension DraftEffects {
         return .perform(act, event.retyped())
     }
 
-    /// Why the member may not send the digest to a recipient; for somebody who never was a member as for one who left.
+    /// Returns the reason for which the member may not send the digest to a recipient; the same for somebody who never
+    /// was a member as for one who left.
     private static func denial(of row: Row, from member: Member) throws -> Denial? {
         let role: FamilyRole? = try row["role"]
         let recipient = MemberState(

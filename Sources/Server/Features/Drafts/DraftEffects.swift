@@ -4,7 +4,7 @@ import Domain
 import NagzAI
 import Postgres
 
-/// What drafts do when they are executed: the acts of the features that do the same without a draft.
+/// The effects of executed drafts: the acts of the features that do the same without a draft.
 ///
 /// Whoever these features refuse may neither approve, confirm nor execute the draft.
 struct DraftEffects {
@@ -71,7 +71,7 @@ struct DraftEffects {
         return .perform(act, event.retyped())
     }
 
-    /// What the rules say of a push-back now.
+    /// Evaluates by the rules whether the nag may be pushed back on now.
     /// - Parameter counted: when this push-back was counted; nil if it was not.
     /// - Throws: 409 where they allow none, with their reason.
     func pushBack(
@@ -88,7 +88,7 @@ struct DraftEffects {
 }
 
 extension Decision {
-    /// The same decision with another answer.
+    /// Returns the same decision with another answer.
     func map<Other>(_ transform: (Answer) -> Other) -> Decision<Other> {
         switch self {
         case .perform(let act, let answer): .perform(act, transform(answer))

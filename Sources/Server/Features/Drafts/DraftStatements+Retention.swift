@@ -2,7 +2,8 @@ import Domain
 import SQL
 
 extension DraftStatements {
-    /// How long drafts are kept, with their words: so long an execution that is asked for again gets its first answer.
+    /// The time for which drafts are kept, with their words. Within it, a repeated request for an execution gets its
+    /// first answer.
     private static let period = Timestamp.Span.days(30)
 
     static let retention = RetentionRule(technical: "drafts", period) { count, now in

@@ -6,11 +6,11 @@ import Postgres
 import TimeZones
 
 extension Drafts {
-    /// What a draft does, and the selected rows that it is built from.
+    /// The body of a draft, and the selected rows that it is built from.
     struct Drafted {
         var body: DraftBody
         var citations: [ResourceID]
-        /// What the rules did not understand of the words.
+        /// The words that the rules did not understand.
         var misread: [String] = []
     }
 
@@ -73,7 +73,7 @@ extension Drafts {
             citations: order.contextIDs.filter(counted.contains))
     }
 
-    /// What words are read against.
+    /// Returns the facts that words are read against.
     func intentFacts(
         of member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> IntentFacts {

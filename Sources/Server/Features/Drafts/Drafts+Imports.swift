@@ -58,7 +58,8 @@ extension Drafts {
 
     // MARK: Steps
 
-    /// For those who may do what the drafts do, and name the side effects of each.
+    /// Approves drafts of an import, for somebody who may do what the drafts do, and who names the side effects of
+    /// each.
     func approveImport(_ caller: Caller, _ call: Call<ImportPath, ImportApproval>) async throws -> ImportResponse {
         try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
             drafts.response(at: caller.now)
@@ -161,7 +162,7 @@ private struct ImportedDrafts {
 }
 
 extension ImportSelection {
-    /// Of a second key for exactly these drafts in these versions.
+    /// Returns the digest of a second key for exactly these drafts in these versions.
     func digest(of token: Secret) -> [UInt8] {
         let choices = drafts.sorted { $0.draftID < $1.draftID }.map { "\($0.draftID) \($0.version)" }
         return AITokens.digest(Secret(([token.wireText] + choices).joined(separator: "\n")))

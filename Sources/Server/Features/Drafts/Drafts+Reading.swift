@@ -7,18 +7,18 @@ import Reactor
 import SQL
 
 extension Drafts {
-    /// What was read in the author's words, and by whom.
+    /// A reading of the author's words, and its author: a model or the rules.
     struct Reading {
-        /// What a model read; nil where the rules read the words.
+        /// The nag that a model read; nil where the rules read the words.
         var nag: DraftedNag?
         var author = Authorship()
-        /// What constraints say of the words, and which of them were not understood.
+        /// The warnings of the constraints about the words, and those about words that were not understood.
         var warnings: [String] = []
-        /// Whether some were not.
+        /// Whether some words were not understood.
         var isMisread = false
         /// The statements that use confirmations up.
         var tokens: [SQL] = []
-        /// How the words were allowed to be read; nil where there were none.
+        /// The permit by which the words were read; nil where there were none.
         var permit: ExecutionPermit?
         /// The router's decision, with what the author has confirmed.
         var decided = DecidedRoute()
@@ -29,7 +29,7 @@ extension Drafts {
         }
     }
 
-    /// Why a draft is not made, and the confirmation that its author is asked for, if they are.
+    /// A refusal to make a draft, and the confirmation that its author is asked for, if they are.
     struct Refusal: Error {
         var refusal: ExecutionRefusal
         let confirmation: ExecutionAttempt.ConfirmationRequest?
@@ -116,10 +116,10 @@ extension Drafts {
         return .success(reading)
     }
 
-    /// Why a model's reading is not used.
+    /// A reason for which a model's reading is not used.
     private struct Problem: Error {
         let fallback: FallbackReason
-        /// For the author, where the rules may not read the words instead.
+        /// The code for the author, where the rules may not read the words instead.
         let code: ExecutionCode
         var secondsToWait: Int?
     }
@@ -160,8 +160,8 @@ extension Drafts {
 
     // MARK: Records
 
-    /// How the words were read: for the audit log, and for the history of those who do not keep errors only. Nothing
-    /// for drafts without words.
+    /// Returns the details of the reading for the audit log, and its row of the history for those who do not keep
+    /// errors only. Both are empty for drafts without words.
     static func execution(
         _ attempt: ExecutionAttempt, _ reading: Reading, _ order: DraftCreate
     ) -> (details: AuditBody, statements: [SQL]) {

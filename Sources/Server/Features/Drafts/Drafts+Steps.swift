@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Drafts {
-    /// For everybody who sees the draft. The approval and the second key are void then.
+    /// Edits a draft, for everybody who sees it. The approval and the second key are void then.
     func edit(_ caller: Caller, _ call: Call<DraftPath, DraftUpdate>) async throws -> DraftResponse {
         try await step(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
             var edited = draft.response
@@ -45,7 +45,7 @@ extension Drafts {
         }
     }
 
-    /// For those who may do what the draft does, and name all of its side effects.
+    /// Approves a draft, for somebody who may do what the draft does, and who names all of its side effects.
     func approve(_ caller: Caller, _ call: Call<DraftPath, DraftApproval>) async throws -> DraftResponse {
         let version = call.body.draft
         return try await step(.approve, caller, call.parameters.draftID, version.version, version.source) {
@@ -151,7 +151,7 @@ extension Drafts {
         return .perform(act, executed)
     }
 
-    /// For everybody who sees the draft.
+    /// Rejects a draft, for everybody who sees it.
     func reject(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftResponse {
         try await step(.reject, caller, call.parameters.draftID, call.body.version, call.body.source) {
             member, draft, queries in
@@ -217,7 +217,7 @@ extension Drafts {
         }
     }
 
-    /// Why a member may not do what the draft does; nil when they may.
+    /// Returns the refusal of a member who may not do what the draft does; nil when they may.
     private func refusal(
         _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse>? {
@@ -230,7 +230,7 @@ extension Drafts {
 }
 
 extension DraftResponse {
-    /// What the audit log tells of the execution, beside what it tells of the effect.
+    /// Returns the details of the execution for the audit log, beside those of the effect.
     fileprivate func executionDetails(by member: Member) -> [(String, String)] {
         [
             ("draft", id.description), ("draft_kind", kind.rawValue), ("draft_version", "\(progress.version)"),

@@ -49,7 +49,7 @@ struct StoredDraft {
         }
     }
 
-    /// Nil for a row of nulls.
+    /// Reads a draft; nil for a row of nulls.
     init?(ifAny row: Row) throws {
         guard let _: DraftID = try row["id"] else { return nil }
         try self.init(row)
@@ -71,7 +71,7 @@ struct StoredDraft {
 }
 
 extension DraftResponse {
-    /// What the audit log tells of the draft with every step; none of its words.
+    /// The details of the draft for the audit log, with every step; none of its words.
     var auditDetails: AuditBody {
         var details: AuditBody = [
             "draft": id.description, "kind": kind.rawValue, "version": "\(progress.version)", "model": model,

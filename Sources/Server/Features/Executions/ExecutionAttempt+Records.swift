@@ -4,7 +4,7 @@ import Domain
 import NagzAI
 import SQL
 
-/// What an attempt leaves behind: its report, its row of the history, and its part of an audit entry.
+/// The records of an attempt: its report, its row of the history, and its part of an audit entry.
 extension ExecutionAttempt {
     func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
         var report = report(
@@ -61,7 +61,7 @@ extension ExecutionAttempt {
         }
     }
 
-    /// What an audit entry tells of the question and its way; none of its words.
+    /// Returns the details of the question and its route for an audit entry; none of its words.
     func auditDetails(_ report: ExecutionReport) -> AuditBody {
         var details = report.auditDetails
         details["operation"] = question.operation.rawValue
@@ -111,7 +111,7 @@ extension ExecutionAttempt {
 }
 
 extension ExecutionReport {
-    /// What an audit entry tells of the way of a question: names, codes and digests.
+    /// The details of a question's route for an audit entry: names, codes and digests.
     var auditDetails: AuditBody {
         // In the order of their names, which is the order in which they are stored.
         var details: AuditBody = [:]

@@ -44,7 +44,7 @@ final class ExecutionAttempt {
     /// Whether the question may go to a model by the person's own key.
     var mayNeedOwnKeys: Bool { taskType == .cloudModel || requester.settings.mode == .byoOnly }
 
-    /// What is to answer: as the client says, or by the person's mode.
+    /// The task that answers: as the client says, or by the person's mode.
     var taskType: TaskType { options.taskType ?? requester.settings.mode.usualTask }
 
     /// Whether a model is to word the answer.
@@ -78,7 +78,7 @@ final class ExecutionAttempt {
     enum TokenUse {
         /// The statements that use them up.
         case used([SQL])
-        /// With the confirmation that the person is asked for, if they are.
+        /// The refusal, with the confirmation that the person is asked for, if they are.
         case refused(ExecutionRefusal, ConfirmationRequest?)
     }
 
@@ -145,13 +145,14 @@ final class ExecutionAttempt {
         return !rows.isEmpty
     }
 
-    /// What a confirmation is bound to: the question, how it is to be answered, and what the person was told.
+    /// Returns the digest that a confirmation is bound to: of the question, the way in which it is to be answered, and
+    /// the prompt that the person confirms.
     private func requestDigest(_ prompt: String) -> [UInt8] {
         let settings = settings + [options.sessionID?.wireText ?? ""]
         return sha256(Array(settings.joined(separator: "\n").utf8) + [0] + prompt.utf8 + [0] + question.content.utf8)
     }
 
-    /// What is asked about, and how it is to be answered.
+    /// The question's subject, and the way in which it is to be answered.
     private var settings: [String] {
         [
             question.operation.rawValue, ledger.description, nag?.description ?? "", subject?.description ?? "",
@@ -165,8 +166,8 @@ final class ExecutionAttempt {
         options.questionID.map { _ in words.digest(Array(settings.joined(separator: "\n").utf8) + [0]) }
     }
 
-    /// Why the question's id is refused: it was used for another question, as far as the history has it. An act that
-    /// depends on it MUST require that nothing has changed since its facts were read.
+    /// Returns the refusal of a question's id that was used for another question, as far as the history has it. An act
+    /// that depends on it MUST require that nothing has changed since its facts were read.
     func refusalOfReuse(_ queries: any Queries) async throws -> ExecutionRefusal? {
         guard let id = options.questionID, let digest = questionDigest, let home = requester.settings.home else {
             return nil

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import NagzAI
 
-/// What the server allows for a question: the constraints' result and the rule that leads here.
+/// The server's permit for a question: the constraints' result and the rule that leads here.
 ///
 /// Where a question is answered is the client's choice. The server evaluates the constraints on its own copy and may
 /// only refuse: it never sends a question elsewhere.
@@ -10,7 +10,7 @@ struct ExecutionPermit {
     let policy: PolicyResult
     /// The router's decision.
     let decided: DecidedRoute
-    /// The same once the person has confirmed the prompt.
+    /// The router's decision once the person has confirmed the prompt.
     var confirmed: DecidedRoute {
         var confirmed = decided
         if isWidened { confirmed.fallbackConfirmed = .yes }
@@ -25,10 +25,10 @@ struct ExecutionPermit {
     let letsRulesAnswer: Bool
     /// Whether the question comes here because the device failed, and carries what its person has to agree to.
     let isWidened: Bool
-    /// What the person should know of the models that they have chosen.
+    /// The notices for the person about the models that they have chosen.
     let notices: [String]
 
-    /// What the person has to confirm; nil for nothing.
+    /// The prompt that the person has to confirm; nil for none.
     var prompt: String? {
         let widening = isWidened ? "The device could not answer. Send the question to the server?" : nil
         let prompts = [widening, policy.confirmation].compactMap(\.self)
@@ -138,7 +138,7 @@ struct ExecutionPermit {
 }
 
 extension AIMode {
-    /// What answers on a server where the client does not say it.
+    /// The task of a question on a server where the client names none.
     var usualTask: TaskType { self == .byoOnly ? .cloudModel : .heuristic }
 }
 
@@ -150,8 +150,8 @@ extension ExecutionOptions {
     }
 }
 
-/// Where the router sends a question, by which rule, and what the person has confirmed of it. All is nil before it has
-/// decided.
+/// The route by which the router sends a question, its rule, and the person's confirmations of it. Rule and route are
+/// nil before it has decided.
 struct DecidedRoute: Hashable {
     var rule: RoutingRule?
     var route: RoutingDecision.Route?
@@ -185,10 +185,10 @@ extension RoutingRule {
     }
 }
 
-/// Why a question gets no answer.
+/// A refusal to answer a question.
 struct ExecutionRefusal: Error {
     let code: ExecutionCode
-    /// For the person.
+    /// The message for the person.
     let message: String
     let policy: PolicyResult
     /// The router's decision, as far as it came.
@@ -196,7 +196,7 @@ struct ExecutionRefusal: Error {
     let constraint: ConstraintID?
     /// The model that failed; the rules where none was asked.
     var author = Authorship()
-    /// How many seconds a provider asks to wait.
+    /// The number of seconds that a provider asks to wait; nil where it names none.
     var retryAfter: Int?
 
     init(
@@ -210,12 +210,12 @@ struct ExecutionRefusal: Error {
         self.constraint = constraint
     }
 
-    /// Of a question that was permitted.
+    /// Creates the refusal of a question that was permitted.
     init(_ reason: ExecutionReason, _ permit: ExecutionPermit) {
         self.init(reason, policy: permit.policy, decided: permit.decided)
     }
 
-    /// Of a question that a model has failed to answer.
+    /// Creates the refusal of a question that a model has failed to answer.
     init(
         _ reason: ExecutionReason, _ permit: ExecutionPermit, failed model: ChosenModel,
         retryAfter: Int?

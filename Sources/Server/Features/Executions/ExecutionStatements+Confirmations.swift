@@ -20,7 +20,7 @@ extension ExecutionStatements {
             """
     }
 
-    /// What a confirmation is of, while it can be used.
+    /// Reads the purposes and the record of a confirmation, while it can be used.
     static func declinable(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT c.of_constraint, c.of_fallback, c.record::text AS record FROM ai_confirmations c

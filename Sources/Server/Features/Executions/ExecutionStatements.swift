@@ -84,7 +84,7 @@ enum ExecutionStatements {
             """
     }
 
-    /// What has no index of its own.
+    /// Returns the condition on those fields of the filter that have no index of their own.
     private static func condition(_ filter: ExecutionFilter) -> SQL {
         var condition: SQL = "true"
         if let trace = filter.traceID { condition = "\(condition) AND e.trace_id = \(trace)" }

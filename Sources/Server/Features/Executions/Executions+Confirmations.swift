@@ -37,7 +37,7 @@ extension Executions {
 private struct DeclinedQuestion {
     let isOfConstraint: Bool
     let isOfFallback: Bool
-    /// For the history; nil for a question that was asked before confirmations had one.
+    /// The record for the history; nil for a question that was asked before confirmations had one.
     let record: ExecutionRecord?
 
     init(_ row: Row, as id: ExecutionID, at now: Timestamp) throws {

@@ -18,7 +18,7 @@ struct ExecutionPosition: Hashable {
         self.id = id
     }
 
-    /// Nil when there is no cursor.
+    /// Parses a cursor; nil when there is none.
     /// - Throws: 422 for text that is no cursor.
     init?(cursor: String?) throws(APIError) {
         guard let cursor else { return nil }
@@ -61,7 +61,7 @@ extension Executions {
             traceID: trace, attempts: try rows.map { try ExecutionRecord($0).seen(by: caller.userID) })
     }
 
-    /// As lines of JSON, read page by page while they are sent.
+    /// Exports executions as lines of JSON, read page by page while they are sent.
     func export(_ caller: Caller, _ call: Call<ExecutionFilter, NoBody>) async throws -> Response {
         let filter = call.parameters
         let export = try services.exports.begin(caller.userID, from: caller.context.remote)
@@ -85,7 +85,7 @@ extension Executions {
             })
     }
 
-    /// Whose executions the caller gets: one person's, or everybody's for nil.
+    /// Returns the person whose executions the caller may read; nil for everybody's.
     /// - Throws: 403 for what the role matrix does not allow.
     private func readable(_ user: UserID?, in family: FamilyID, _ caller: Caller) async throws -> UserID? {
         let member = try await services.access.member(caller, of: family, services.database)
@@ -155,7 +155,8 @@ extension Executions {
 }
 
 extension ExecutionRecord {
-    /// Without the constraints for anybody but who asked: some may be that person's own.
+    /// Returns the record as a person sees it: without the constraints for anybody but the requester, because some may
+    /// be the requester's own.
     fileprivate func seen(by user: UserID) -> ExecutionRecord {
         guard user != userID else { return self }
         var record = self

@@ -55,7 +55,7 @@ final class ModelCalls {
         }
     }
 
-    /// Nil for a key that cannot be opened any more.
+    /// Returns the provider of a model; nil for a key that cannot be opened any more, and without a gateway.
     private func provider(of model: ChosenModel, _ caller: Caller) async throws -> HTTPModelProvider? {
         switch model {
         case .gateway: return services.models.server
@@ -67,7 +67,7 @@ final class ModelCalls {
     }
 }
 
-/// What a model made of a question. A class, because the frames of a question have room for it, and few ask a model.
+/// A model's reply to a question. A class, because the frames of a question have room for it, and few ask a model.
 final class ModelReply: Sendable {
     let model: ChosenModel
     let told: PromptFacts
@@ -75,7 +75,7 @@ final class ModelReply: Sendable {
     let result: Result<ModelResult, ModelProblem>
     /// The purpose for which the question's confirmation was consumed; nil if none was needed.
     let confirmed: String?
-    /// By which rule the model was asked.
+    /// The router's decision by which the model was asked.
     let decided: DecidedRoute
     /// The stages that the question has reached with it.
     let stages: [StageTime]

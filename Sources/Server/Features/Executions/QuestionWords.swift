@@ -12,8 +12,8 @@ struct QuestionWords {
 
     var length: Int { bytes.count }
 
-    /// Keyed, because words are few and short: plain digests could be compared with guesses. Nil for no words, and
-    /// without a key.
+    /// The keyed hash of the words, in hexadecimal: they are few and short, so that plain digests could be compared
+    /// with guesses. Nil for no words, and without a key.
     var hash: String? {
         guard let key, !bytes.isEmpty else { return nil }
         return hexadecimal(key.code(of: bytes))

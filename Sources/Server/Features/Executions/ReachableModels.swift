@@ -14,7 +14,7 @@ struct ReachableModels {
     var allowsThirdParties = false
     /// Whether the family's policy allows them to adults.
     var familyAllowsThirdParties = false
-    /// Which of their models the person has chosen.
+    /// The models that the person has chosen; nil for none.
     private var chosen: (local: String?, cloud: String?) = (nil, nil)
     private let gateways: ModelGateways
 
@@ -35,7 +35,7 @@ struct ReachableModels {
     /// Whether the provider of a key can be reached.
     func network(of key: StoredAIKey) -> NetworkState { gateways.network(of: key) }
 
-    /// What the person should know where the gateway's model is not the one that they have chosen; nil if it may be asked.
+    /// Returns a notice where the gateway's model is not the one that the person has chosen; nil if it may be asked.
     func gatewayNotice() -> String? {
         guard let local = chosen.local, local != gateway, !ProviderName.onDevice.map(\.rawValue).contains(local) else {
             return nil
@@ -45,7 +45,7 @@ struct ReachableModels {
     }
 }
 
-/// Why none of a person's keys is used. It says what to do.
+/// A reason for which none of a person's keys is used. Its message says what to do.
 enum KeyProblem: Error {
     case none
     /// There are several, and the person has not chosen.
@@ -86,7 +86,7 @@ extension StoredAIKey {
 }
 
 extension ReachableModels {
-    /// Without keys of a person.
+    /// Creates the models of a question without keys of a person.
     init(_ gateways: ModelGateways, _ settings: AISettings) {
         self.gateways = gateways
         gateway = gateways.server?.model
@@ -111,7 +111,7 @@ extension ReachableModels {
 
 /// The model that a question is sent to.
 enum ChosenModel {
-    /// With its name.
+    /// The server's gateway, with the name of its model.
     case gateway(String)
     case own(StoredAIKey)
 

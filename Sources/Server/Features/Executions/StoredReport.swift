@@ -97,7 +97,7 @@ extension StoredReport {
         return members
     }
 
-    /// The same of the row `e`, as `jsonb`.
+    /// An expression: the stored report of the row `e` with what it leaves out, as `jsonb`.
     static let wholeInSQL: SQL = """
         (\(SQLJSON(JSONValue.object(ordinary).description)) || jsonb_build_object('id', e.id, 'route', e.route)
          || e.report::jsonb || CASE WHEN e.evaluated IS NULL THEN '{}' ELSE jsonb_build_object('evaluated', (

@@ -163,7 +163,7 @@ private struct Candidate {
     let id: UserID
     let pseudonym: Pseudonym
     let isWaiting: Bool
-    /// Nil unless they are an active member.
+    /// The person's role; nil unless they are an active member.
     let role: FamilyRole?
     let joinedAt: Timestamp?
     let isFamilyAccount: Bool

@@ -4,7 +4,7 @@ import SQL
 
 /// Every statement on children's settings (the table `child_settings`).
 enum ChildSettingsStatements {
-    /// One row for an active child, with the defaults where nothing was stored.
+    /// Reads the settings of an active child as one row, with the defaults where nothing was stored.
     static func settings(of child: UserID, in family: FamilyID) -> SQL {
         """
         SELECT coalesce(s.can_snooze, true) AS can_snooze, coalesce(s.max_snoozes_per_day, 3) AS max_snoozes_per_day,

@@ -4,12 +4,13 @@ import Domain
 import Postgres
 import SQL
 
-/// How a membership ends: by leaving, by removal, or with the account.
+/// The end of a membership: by leaving, by removal, or with the account.
 struct Departure<Answer: WireContent> {
     /// The kind of its audit entry, and of a refusal.
     let kind: AuditKind
     let deniedKind: AuditKind
-    /// Why a member may not end a membership: asked before the person is read, and again with them.
+    /// Returns the reason for which a member may not end a membership: asked before the person is read, and again with
+    /// them.
     let denial: (Member, MemberRecord?) -> Denial?
     /// Whether the last guardian may go when the family has no other member.
     var mayLeaveNobody = false

@@ -104,7 +104,7 @@ package final class Families {
         return rows
     }
 
-    /// Why the family cannot have one more member.
+    /// Returns the reason for which the family cannot have one more member; nil when it can.
     /// - Parameter makesAccount: whether the account is made for it.
     func denialOfGrowth(
         of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
@@ -141,7 +141,7 @@ struct MemberRecord {
     let role: FamilyRole
     let joinedAt: Timestamp
     let hasChildLogin: Bool
-    /// Made inside this family, without a sign-in of its own: its guardians decide about the account.
+    /// Whether the account was made inside this family, without a sign-in of its own: its guardians decide about it.
     let isFamilyAccount: Bool
 
     init(_ row: Row) throws(PostgresError) {
@@ -154,7 +154,7 @@ struct MemberRecord {
         isFamilyAccount = try row["is_family_account"]
     }
 
-    /// Nil for a row of nulls.
+    /// Reads a member; nil for a row of nulls.
     init?(ifAny row: Row) throws(PostgresError) {
         guard let _: UserID = try row["user_id"] else { return nil }
         try self.init(row)

@@ -10,7 +10,7 @@ extension Families {
         try await join(caller, code: call.body.inviteCode, of: nil)
     }
 
-    /// The same, when the code is that family's.
+    /// Makes the caller a member of the family of the path, when the code is that family's.
     func joinByID(_ caller: Caller, _ call: Call<FamilyPath, JoinRequest>) async throws -> MemberResponse {
         try await join(caller, code: call.body.inviteCode, of: call.parameters.familyID)
     }

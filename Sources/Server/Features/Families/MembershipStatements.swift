@@ -57,8 +57,8 @@ enum MembershipStatements {
         """
     }
 
-    /// How many active `members` there are, and how many `other_guardians` besides one of them can sign in by
-    /// themselves: an account made inside a family has no password, and cannot be its only guardian.
+    /// Counts the active `members`, and the `other_guardians` besides one of them who can sign in by themselves: an
+    /// account made inside a family has no password, and cannot be its only guardian.
     static func count(of family: FamilyID, besides user: UserID) -> SQL {
         """
         SELECT count(*) AS members,
@@ -69,7 +69,7 @@ enum MembershipStatements {
         """
     }
 
-    /// How many active `members` a family has, and how many accounts its guardians `made` since a moment.
+    /// Counts the active `members` of a family, and the accounts that its guardians `made` since a moment.
     static func size(of family: FamilyID, since moment: Timestamp) -> SQL {
         """
         SELECT count(*) FILTER (WHERE m.status = 'active') AS members,

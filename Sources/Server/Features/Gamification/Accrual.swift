@@ -5,10 +5,10 @@ import Postgres
 import SQL
 import TimeZones
 
-/// What a nag's end earns or costs its recipient, as parts of the act that ends it.
+/// The points, badges and incentives that a nag's end earns or costs its recipient, as parts of the act that ends it.
 struct Accrual {
     let statements: [SQL]
-    /// For the audit log.
+    /// The details for the audit log.
     let details: AuditBody
     /// The gamification events among the statements.
     let events: Int
@@ -77,7 +77,8 @@ extension Gamification {
         ).one()["count"]
     }
 
-    /// What the family's active rules do with a completion.
+    /// Returns the incentives that the family's active rules give for a completion, or propose for a guardian's
+    /// approval.
     private func incentives(
         _ record: Record, _ facts: BadgeFacts, nag: NagID, for user: UserID, at now: Timestamp
     ) -> [Incentive] {

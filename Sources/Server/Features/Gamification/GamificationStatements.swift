@@ -22,11 +22,11 @@ enum GamificationStatements {
         """
     }
 
-    /// How long before its due time an instance of a series may be completed at most: a month, and an hour for the
-    /// clocks.
+    /// The longest time before its due time at which an instance of a series may be completed: a month, and an hour for
+    /// the clocks.
     private static let longestOpening = Timestamp.Span.hours(31 * 24 + 1)
 
-    /// How many instances of series that are due from a moment on a member has completed on time.
+    /// Counts the instances of series, of those due from a moment on, that a member has completed on time.
     static func countInstancesOnTime(of user: UserID, in family: FamilyID, dueFrom start: Timestamp) -> SQL {
         """
         SELECT count(*) AS count FROM gamification_events g
@@ -76,7 +76,8 @@ enum GamificationStatements {
         """
     }
 
-    /// How many of a member's nags were due in each finished week, and how many of them scored on time.
+    /// Counts the nags of a member that were due in each finished week with any, and those of them that scored on time.
+    /// Withdrawn and cancelled nags do not count.
     /// - Parameter starts: the starts of the weeks, ascending, and the end of the last week.
     static func weeks(of user: UserID, in family: FamilyID, startingAt starts: [Timestamp]) -> SQL {
         let bounds = SQL.joined(starts.map { "\($0)" }, separator: ", ")
@@ -148,14 +149,14 @@ enum GamificationStatements {
     }
 }
 
-/// What an act adds to a member's sums.
+/// The sums that an act adds to a member's.
 struct AddedSums {
     var points = 0
     var streakDelta = 0
     var events = 0
     var completions = 0
 
-    /// Of what rules give now.
+    /// Adds the points of incentives that are given now.
     mutating func add(_ incentives: [Incentive]) {
         points += incentives.reduce(0) { $0 + $1.terms.points }
         events += incentives.count

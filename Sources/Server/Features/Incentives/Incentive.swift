@@ -8,7 +8,7 @@ struct ActiveRule {
     let version: Int
     let terms: IncentiveTerms
 
-    /// From `IncentiveStatements.activeRules`.
+    /// Parses the list of `IncentiveStatements.activeRules`.
     static func list(_ text: String) throws(PostgresError) -> [ActiveRule] {
         var rules: [ActiveRule] = []
         for rule in text.split(separator: ",") {
@@ -26,7 +26,7 @@ struct ActiveRule {
     }
 }
 
-/// What one rule does for one person with one nag.
+/// The effect of one rule for one person with one nag.
 struct Incentive {
     let id: IncentiveEventID
     let nag: NagID
@@ -43,7 +43,7 @@ struct Incentive {
         }
     }
 
-    /// For the audit log.
+    /// The note for the audit log.
     var note: IncentiveNote {
         IncentiveNote(event: id.retyped(), rule: rule.id.retyped(), version: rule.version, terms: terms)
     }

@@ -2,7 +2,8 @@ import Domain
 import SQL
 
 extension IncentiveStatements {
-    /// What the rules did, with their points: also what no guardian has confirmed in that time. Rules stay.
+    /// The rule for the effects of incentive rules, with their points: also those that no guardian has confirmed in
+    /// that time. The incentive rules stay.
     static let retention = RetentionRule(
         "incentive_events", GamificationStatements.period,
         due: { "SELECT count(*) AS count FROM incentive_events WHERE at < \($0)" },

@@ -19,7 +19,8 @@ enum IncentiveStatements {
             ON r.family_id = i.family_id AND r.id = i.rule_id AND r.version = i.rule_version
         """
 
-    /// What a rule did with a nag, in any of its versions: `id` and `applied_at`, null while it waits for a guardian.
+    /// Reads the effect of a rule on a nag, in any version of the rule: `id` and `applied_at`, null while it waits for
+    /// a guardian.
     static func effect(of rule: IncentiveRuleID, on nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT i.id, i.applied_at FROM incentive_events i
@@ -96,7 +97,7 @@ enum IncentiveStatements {
         """
     }
 
-    /// What the rules of a family did for a person.
+    /// Reads a page of the effects of a family's rules on a person, for an export.
     static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT i.id, jsonb_build_object(
@@ -130,7 +131,8 @@ enum IncentiveStatements {
         """
     }
 
-    /// What rules do now: given where they need no confirmation or a guardian gives it, waiting where they do.
+    /// Part of an act: appends effects of rules. They are given at once where they need no confirmation or a guardian
+    /// gives it, and wait where they do.
     static func append(_ incentives: [Incentive], approvedBy guardian: UserID? = nil, at now: Timestamp) -> SQL {
         """
         INSERT INTO incentive_events

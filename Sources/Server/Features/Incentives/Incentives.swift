@@ -33,7 +33,7 @@ final class Incentives {
         return try Page(rows, answering: page) { try IncentiveRuleResponse(ifAny: $0) }
     }
 
-    /// What the rules did with one nag, oldest first.
+    /// Lists the effects of the rules on one nag, oldest first.
     func events(
         _ caller: Caller, _ call: Call<IncentiveEventListQuery, NoBody>
     ) async throws -> Page<IncentiveEventResponse> {
@@ -47,7 +47,7 @@ final class Incentives {
         return try Page(rows, answering: page) { try IncentiveEventResponse(ifAny: $0) }
     }
 
-    /// What waits for a guardian in a family, oldest first.
+    /// Lists the effects that wait for a guardian of a family, oldest first.
     func waiting(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<
         IncentiveEventResponse
     > {
@@ -142,7 +142,7 @@ extension IncentiveRuleResponse {
             approvalMode: try row["approval_mode"], status: try row["status"])
     }
 
-    /// Nil for a row of nulls.
+    /// Reads a rule; nil for a row of nulls.
     fileprivate init?(ifAny row: Row) throws(PostgresError) {
         guard let _: IncentiveRuleID = try row["id"] else { return nil }
         try self.init(row)
@@ -167,7 +167,7 @@ extension IncentiveEventResponse {
             appliedAt: try row["applied_at"])
     }
 
-    /// Nil for a row of nulls.
+    /// Reads an effect of a rule; nil for a row of nulls.
     fileprivate init?(ifAny row: Row) throws(PostgresError) {
         guard let _: IncentiveEventID = try row["id"] else { return nil }
         try self.init(row)

@@ -5,8 +5,8 @@ import JSON
 import Postgres
 import SQL
 
-/// What was found out about an input after it became an event: appended to that root event, at most one of each kind,
-/// and never changed.
+/// A finding about an input after it became an event: appended to that root event, at most one of each kind, and never
+/// changed.
 ///
 /// The rules classify an excuse in the act that submits it; what a person's device finds out comes later with its
 /// outbox. There is no background work. Of the kinds only a summary has a person's words. Those about an excuse are in no
@@ -30,7 +30,7 @@ struct Enrichment: Sendable {
             body: ["category": .string(category.rawValue), "confidence": .double(confidence)])
     }
 
-    /// What a device found out; nil for other inputs.
+    /// Creates the enrichment that a device found; nil for other inputs.
     /// - Parameter source: how the words came about that the device read.
     init?(_ act: InputAct, source: StoredSource) {
         switch act {
@@ -53,7 +53,7 @@ struct Enrichment: Sendable {
         self.other = other
     }
 
-    /// What the feed shows, to everybody who reads the root's nag.
+    /// Returns the payload in the feed, for everybody who reads the root's nag.
     /// - Parameters:
     ///   - root: the event that it is appended to, and whether that is an excuse.
     ///   - sharesNag: whether the other root is of the same nag, and so has the same readers.

@@ -115,8 +115,8 @@ extension Ingestion {
             ? nil : ImportFault(field: "recipient_id", message: APIError.noSuchMember.message)
     }
 
-    /// How an item that has changed reaches its draft: the open one is edited, and the nag of one that was executed is to
-    /// be moved. Nil where neither is possible, or nothing of it has changed.
+    /// Returns the step by which an item that has changed reaches its draft: the open one is edited, and the nag of one
+    /// that was executed is to be moved. Nil where neither is possible, or nothing of it has changed.
     private func step(
         changing draft: DraftResponse, to nag: SuggestedNag, _ caller: Caller, _ queries: any Queries
     ) async throws -> ImportStep? {
@@ -139,7 +139,7 @@ extension Ingestion {
     }
 }
 
-/// What an item of an import becomes.
+/// The step that an item of an import takes.
 private enum ImportStep {
     /// A draft of a nag.
     case draft
@@ -149,10 +149,10 @@ private enum ImportStep {
     case edit(DraftResponse, DraftBody)
 }
 
-/// What becomes of the items of an import.
+/// The results of the items of an import, and the steps that are left to take.
 private struct ExaminedImport {
     var results: [ImportItemResult] = []
-    /// By the indices of their items.
+    /// The steps, with the indices of their items.
     var steps: [(index: Int, step: ImportStep)] = []
 
     /// - Parameters:

@@ -29,7 +29,7 @@ extension IngestionStatements {
         NOT EXISTS (SELECT FROM enrichments e WHERE e.family_id = i.family_id AND e.event_id = i.event_id)
         """
 
-    /// What a person did or said, each with what was found out about it.
+    /// Reads a page of a person's inputs, each with its enrichments, for an export.
     /// - Parameter family: nil for connections.
     static func exported(_ page: ExportPage, in family: FamilyID?) -> SQL {
         let ledger: SQL =

@@ -38,7 +38,7 @@ enum IngestionStatements {
         "SELECT DISTINCT user_id FROM inputs WHERE family_id = \(family) AND import_id = \(batch)"
     }
 
-    /// Of an imported item as it was sent.
+    /// Returns the fingerprint of an imported item as it was sent.
     static func fingerprint(of item: ImportItem) -> [UInt8] { sha256(item.jsonBytes) }
 
     /// Part of an act: stores an imported item with the draft that it became.

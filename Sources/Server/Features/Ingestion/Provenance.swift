@@ -49,11 +49,11 @@ extension DraftSource {
     }
 }
 
-/// What somebody did or said, as the database names it.
+/// The kind of an input, as the database names it.
 enum InputKind: String, Sendable, CaseIterable {
     case status, excuse, note, nag, promise, snooze, dismiss, undismiss
 
-    /// Nil for what was found out about another input.
+    /// Creates the kind of an input; nil for an enrichment of another input.
     init?(_ act: InputAct.Kind) {
         switch act {
         case .status: self = .status
@@ -72,11 +72,11 @@ struct Provenance: Sendable {
     let id: InputID
     let event: EventID
     let source: StoredSource
-    /// How sure its device is of the words; nil where it does not say.
+    /// The confidence of its device in the words; nil where it does not say.
     let confidence: Double?
-    /// Where in the client it was entered; nil where the client does not say.
+    /// The place in the client where it was entered; nil where the client does not say.
     let context: SourceContext?
-    /// By the clock of the input's maker.
+    /// The time of the input by its maker's clock.
     let madeAt: Timestamp
     /// SHA-256 of the item as it was sent; nil for an input of a request.
     let fingerprint: [UInt8]?
@@ -118,12 +118,13 @@ struct Provenance: Sendable {
         self.family = family
     }
 
-    /// Why the input may not take effect at once for somebody: dictated words about another person become a draft.
+    /// Returns the reason for which the input may not take effect at once for somebody: dictated words about another
+    /// person become a draft.
     func denial(about person: UserID, by user: UserID) -> Denial? {
         source == .voice && person != user ? .voiceOnlyDrafts : nil
     }
 
-    /// What the audit log tells of it.
+    /// The details of the input for the audit log.
     var auditDetails: AuditBody {
         var details: AuditBody = ["source": source.rawValue]
         if let confidence { details["source_confidence"] = "\(confidence)" }

@@ -5,10 +5,10 @@ import Postgres
 /// The stored result of an input, and what the input was.
 struct StoredInputResult {
     let id: InputID
-    /// Nil for an imported item.
+    /// The result of an input; nil for an imported item.
     private let result: InputResult?
     let fingerprint: [UInt8]?
-    /// What an imported item became; nil for other inputs.
+    /// The import and the draft of an imported item; nil for other inputs.
     let imported: (batch: ImportID, draft: DraftID)?
 
     init(_ row: Row) throws(PostgresError) {

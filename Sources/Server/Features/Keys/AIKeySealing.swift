@@ -30,7 +30,7 @@ struct StoredAIKey {
             createdAt: try row["created_at"], lastUsedAt: try row["used_at"])
     }
 
-    /// Of the sealed key: another one for each key that was ever set.
+    /// The digest of the sealed key: another one for each key that was ever set.
     var digest: [UInt8] { sha256(sealed) }
 
     /// The secret; nil without the master key that sealed it, or if what it is bound to was changed.
@@ -48,7 +48,7 @@ struct StoredAIKey {
             tokensField: key.tokensField, secret: ModelKey(secret), digest: digest)
     }
 
-    /// The same key, sealed again; nil if it cannot be opened.
+    /// Returns the same key, sealed again; nil if it cannot be opened.
     func sealedAgain(_ keyring: AuditKeyring, by master: MasterKey, nonce: [UInt8]) -> StoredAIKey? {
         secret(keyring).map { StoredAIKey(Secret($0), key, of: user, by: master, nonce: nonce) }
     }
@@ -69,6 +69,6 @@ struct OpenedAIKey {
     let schemaStyle: SchemaStyle
     let tokensField: TokensField
     let secret: ModelKey
-    /// As of the stored key.
+    /// The digest of the stored key.
     let digest: [UInt8]
 }

@@ -21,7 +21,7 @@ enum AIKeyStatements {
         "SELECT \(columns) FROM ai_keys k WHERE k.user_id = \(user) AND k.provider = \(provider)"
     }
 
-    /// What decides whether a member may use keys.
+    /// Reads the facts that decide whether a member may use keys.
     static func rights(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT m.role, coalesce(o.third_party_models, false) AS third_party_models FROM memberships m

@@ -126,7 +126,7 @@ final class AIKeys {
             APIError(.authorizationDenied, denial))
     }
 
-    /// Where a key is sent to.
+    /// Returns the endpoint that a key is sent to.
     /// - Throws: 422 for a custom provider without an endpoint, and for another one with one.
     private static func endpoint(of provider: KeyProvider, _ given: String?) throws(APIError) -> ThirdPartyURL {
         if let usual = provider.usualEndpoint {
@@ -146,7 +146,7 @@ final class AIKeys {
 }
 
 extension KeyProvider {
-    /// Nil for a custom provider.
+    /// The usual endpoint; nil for a custom provider.
     var usualEndpoint: String? {
         switch self {
         case .openai: "https://api.openai.com/v1"

@@ -5,7 +5,7 @@ import NagzAI
 import Postgres
 import SQL
 
-/// What can answer a member's questions, and why something cannot.
+/// The providers that can answer a member's questions, and the reasons for which others cannot.
 struct ProviderList {
     let services: Services
 

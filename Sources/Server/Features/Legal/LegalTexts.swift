@@ -12,7 +12,7 @@ enum LegalTexts {
             content: "\(whatIsKept)\n\n\(others)\n\n\(rights)")
     }
 
-    /// Who else gets something, one paragraph each.
+    /// Returns the paragraphs about third parties, one for each.
     private static func others(_ parties: ThirdPartyRecipients) -> String {
         var paragraphs: [String] = []
         if let push = parties.push {

@@ -1,18 +1,19 @@
 import HTTPClient
 
-/// Who else gets something of what people write, as this server is configured. The privacy policy names each of them.
+/// The third parties that get something of what people write, as this server is configured. The privacy policy names
+/// each of them.
 struct ThirdPartyRecipients: Sendable {
-    /// Who forwards push messages; nil if none are sent.
+    /// The service that forwards push messages; nil if none are sent.
     var push: String?
     /// Whether it learns the addresses of devices.
     var learnsDevices = true
     /// Whether messages go to browsers, through the push services of their makers.
     var hasWebPush = false
-    /// Who forwards text messages; nil if none are sent.
+    /// The service that forwards text messages; nil if none are sent.
     var sms: String?
     /// Whether it gets codes for telephone numbers that people enter.
     var sendsCodes = false
-    /// Who forwards mails about accounts; nil if none are sent.
+    /// The service that forwards mails about accounts; nil if none are sent.
     var mail: String?
     /// Whether a language model runs on the server's machine.
     var hasModel = false
@@ -48,7 +49,7 @@ extension ThirdPartyRecipients {
         }
     }
 
-    /// What stands between the scheme and the path, without a user and a port.
+    /// Returns the host of a URL: the part between the scheme and the path, without a user and a port.
     private static func host(of url: String) -> String? {
         guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
         let authority = url[start...].prefix { !"/?#".contains($0) }

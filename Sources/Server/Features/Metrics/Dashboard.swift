@@ -46,7 +46,7 @@ enum Dashboard {
             ] + deliveries(telemetry.deliveries, now) + (counts.map(product) ?? []))
     }
 
-    /// Of this instance, over all channels, since it started.
+    /// Returns the figures of this instance's deliveries, over all channels, since it started.
     private static func deliveries(_ channels: [DeliveryFigures], _ now: Timestamp) -> [Metric] {
         func sum(_ counter: KeyPath<DeliveryFigures, Counter>) -> Double {
             Double(channels.reduce(0) { $0 + $1[keyPath: counter].value })
@@ -102,7 +102,7 @@ enum Dashboard {
             durations = zip(last.durations, first.durations).map { $0 - $1 }
         }
 
-        /// In milliseconds.
+        /// Returns a quantile of the latency in milliseconds.
         func latency(_ part: Double) -> Double { Histogram.quantile(part, of: durations) }
     }
 }

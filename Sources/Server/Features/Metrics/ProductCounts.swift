@@ -50,15 +50,15 @@ final class ProductCounts: Sendable {
     }
 }
 
-/// When something costly may run again: one at a time, at least five seconds after the last run, and at most a
-/// hundredth of the time.
+/// The schedule of a costly read: one at a time, at least five seconds after the last one, and at most a hundredth of
+/// the time.
 struct RefreshSchedule {
     static let period = Duration.seconds(5)
 
     private var started: MonotonicTime?
     private var due: MonotonicTime?
 
-    /// True when the caller should run it now; it MUST report the end.
+    /// Returns whether the caller should run it now; if so, the caller MUST report the end.
     mutating func begin(at now: MonotonicTime) -> Bool {
         guard started == nil, due.map({ $0 <= now }) ?? true else { return false }
         started = now

@@ -27,7 +27,7 @@ extension Nags {
         }
     }
 
-    /// The same for a request; the other comes from an outbox too.
+    /// Changes the status of a nag for a request; the method above also serves an outbox.
     package func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
         try await updateStatus(caller, call, as: provenance(of: call.body.capture, at: caller.now))
     }
@@ -73,8 +73,9 @@ extension Nags {
 }
 
 extension Nags {
-    /// What a nag's end earns or costs its recipient. A nag of a connection scores nothing: points are in the recipient's
-    /// family, another ledger than the act's, and nobody outside a family makes its members earn points or rewards there.
+    /// Returns the accrual of a nag's end for its recipient; nil where nothing is scored. A nag of a connection scores
+    /// nothing: points are in the recipient's family, another ledger than the act's, and nobody outside a family makes
+    /// its members earn points or rewards there.
     func accrual(
         of outcome: Punctuality, _ record: NagRecord, at now: Timestamp, _ queries: any Queries
     ) async throws -> Accrual? {

@@ -80,7 +80,8 @@ extension Nags {
         return (account, row)
     }
 
-    /// Why the creator may not nag the recipient, by the columns of `ConnectionStatements.entitlement`.
+    /// Returns the reason for which the creator may not nag the recipient, by the columns of
+    /// `ConnectionStatements.entitlement`; nil when they may.
     static func denialOfConnectionNag(_ row: Row) throws(PostgresError) -> Denial? {
         ConnectionRule.denialOfNag(
             isActive: try row["is_active"], isCaregiver: try row["caregiver"], to: try recipient(row),
@@ -88,8 +89,8 @@ extension Nags {
             sharesFamily: try row["shares_family"])
     }
 
-    /// Why the two may send nothing new about a nag they have: whether a new one would be for adults or for children now
-    /// does not matter.
+    /// Returns the reason for which the two may send nothing new about a nag they have: whether a new one would be for
+    /// adults or for children now does not matter.
     static func denialOfConnectionContact(_ row: Row) throws(PostgresError) -> Denial? {
         let recipient = try recipient(row)
         return ConnectionRule.denialOfNag(

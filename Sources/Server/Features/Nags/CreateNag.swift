@@ -149,7 +149,7 @@ extension Nags {
         return family
     }
 
-    /// Why the nag is refused, for the audit log and for the person.
+    /// Returns the reason for which the nag is refused, for the audit log and for the person; nil when it is not.
     private static func denial(_ row: Row, in member: Member, at now: Timestamp) throws -> (Denial, APIError)? {
         if let denial = try denialOfNag(row) { return (denial, APIError(.policyForbidden, denial)) }
         let policy = try FamilyPolicy(row)
@@ -160,7 +160,8 @@ extension Nags {
         return (denial, .tooManyNags(denial, most: policy.dailyCap, next: next))
     }
 
-    /// Why the creator may not nag the recipient, by the columns of `memberState`.
+    /// Returns the reason for which the creator may not nag the recipient, by the columns of `memberState`; nil when
+    /// they may.
     static func denialOfNag(_ row: Row) throws(PostgresError) -> Denial? {
         let relationship: RelationshipStatus = try row["relationship"]
         return RoleMatrix.denialOfNag(
@@ -197,7 +198,7 @@ extension NagResponse {
             recipientDismissedAt: nil, attachmentURLs: order.attachmentIDs.map(AttachmentURL.init), source: source)
     }
 
-    /// What the feed shows of a new nag.
+    /// The payload of a new nag in the feed.
     var created: [String: String] {
         [
             "category": category.rawValue, "recipient_id": recipientID.description, "due_at": dueAt.rfc3339,

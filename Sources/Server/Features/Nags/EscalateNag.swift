@@ -99,7 +99,8 @@ extension Nags {
         }
     }
 
-    /// The same after taking the steps that are due, which the scheduler would have taken within a second.
+    /// Takes the steps of a nag that are due, which the scheduler would have taken within a second, and returns its
+    /// phase.
     func recomputeEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         var family: FamilyID?
         let _: NoAnswer = try await decide(caller, on: call.parameters.nagID, .read) { view, _ in

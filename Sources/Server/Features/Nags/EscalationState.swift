@@ -8,7 +8,7 @@ struct EscalationState {
     let record: NagRecord
     /// All steps, by the nag's and its recipient's present settings.
     let escalation: Escalation
-    /// When the scheduler will read the nag again.
+    /// The time at which the scheduler will read the nag again.
     let nextStepAt: Timestamp
     private let phaseSince: Timestamp
     private let recipient: (preferences: Preferences, channels: [DeliveryChannel])
@@ -45,8 +45,8 @@ struct EscalationState {
         record.nag.status == .open ? escalation.step(after: .phase(record.phase)) : nil
     }
 
-    /// Who is notified of a phase, and how: the recipient; of the last phase the creator, if they want that. Nil for a
-    /// phase that the recipient's daily digest tells of.
+    /// Returns the person who is notified of a phase, and the channels: the recipient, or the creator of the last phase
+    /// if they want that. Nil for a phase that waits for the recipient's daily digest.
     func addressee(of phase: EscalationPhase) -> (UserID, [DeliveryChannel])? {
         if phase == .guardianReview, tellsCreator { return (record.nag.creatorID, creatorChannels) }
         if recipient.preferences.isHeldForDigest(phase, of: record.nag.category) { return nil }

@@ -63,7 +63,7 @@ extension Nags {
         }
     }
 
-    /// The same for a request; the other comes from an outbox too.
+    /// Submits an excuse for a request; the method above also serves an outbox.
     package func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
         try await submitExcuse(caller, call, as: provenance(of: call.body.capture, at: caller.now))
     }
@@ -90,13 +90,13 @@ extension Nags {
 struct Excuse {
     let id: ExcuseID
     let nag: NagID
-    /// Nil where only a summary left the author's device.
+    /// The words of the excuse; nil where only a summary left the author's device.
     let text: String?
     let summary: String
     let category: ExcuseCategory
     let confidence: Double
 
-    /// With a category the text is a summary from the device; without one the rules summarise it.
+    /// Creates an excuse. With a category the text is a summary from the device; without one the rules summarise it.
     init(id: ExcuseID, text: String, category: ExcuseCategory?, nag: NagID, _ heuristics: Heuristics) {
         self.id = id
         self.nag = nag
@@ -125,7 +125,7 @@ extension NagStatements {
         """
     }
 
-    /// How many excuses somebody submitted on the family's local day.
+    /// Counts the excuses that somebody submitted on the family's local day.
     static func countExcuses(by author: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         """
         SELECT count(*) AS count FROM excuses

@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Whose ledger a nag is in: a family's or a connection's.
+/// The ledger of a nag: its family's or its connection's.
 ///
 /// A read by a nag's id asks for one of them at a time. One statement for both would join twice as much, and nearly every
 /// nag is a family's.

@@ -2,7 +2,8 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// How many nags one act of `cancelOpen` closes at most, because an act may stamp no more rows of one type.
+    /// The number of nags that one act of `cancelOpen` closes at most, because an act may stamp no more rows of one
+    /// type.
     static let cancelledAtOnce = 400
 
     /// Parts of an act that close open nags of somebody who is leaving as `cancelled_relationship_change`, and append
@@ -12,8 +13,8 @@ extension NagStatements {
         cancelOpen("family_id = \(family) AND recipient_id = \(recipient)", at: now)
     }
 
-    /// The same for all open nags of a connection, or for those to people who are not its parties: at most
-    /// `cancelledAtOnce`.
+    /// Parts of an act that close all open nags of a connection, or those to people who are not its parties, as above:
+    /// at most `cancelledAtOnce`.
     static func cancelOpen(over connection: ConnectionID, besidesParties: Bool, at now: Timestamp) -> [SQL] {
         let all: SQL = "family_id = \(connection)"
         return cancelOpen(

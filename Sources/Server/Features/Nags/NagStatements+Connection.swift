@@ -35,7 +35,8 @@ extension NagStatements {
         """
     }
 
-    /// How many nags the creator sent over the connection on that day. Those that a series creates are not counted.
+    /// Counts the nags that the creator sent over the connection on that day. Those that a series creates are not
+    /// counted.
     static func countSent(by creator: UserID, over connection: ConnectionID, day: Range<Timestamp>) -> SQL {
         """
         SELECT count(*) AS count FROM nags WHERE family_id = \(connection) AND creator_id = \(creator)
@@ -90,7 +91,8 @@ extension NagStatements {
         """
     }
 
-    /// The same of open nags between two people, and of the connection of the two.
+    /// The ledgers and recipients of open nags of connections between two people, and of all open nags of the
+    /// connection of the two.
     static func openOverConnections(between one: UserID, and other: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
@@ -103,7 +105,7 @@ extension NagStatements {
         """
     }
 
-    /// The same of all open nags of a connection.
+    /// The ledger and the recipients of all open nags of a connection.
     static func open(over connection: ConnectionID) -> SQL {
         """
         SELECT DISTINCT family_id, recipient_id FROM nags WHERE family_id = \(connection) AND status = 'open'

@@ -4,7 +4,7 @@ import SQL
 
 /// Statements of the scheduler, and of changes that move a nag's next step.
 extension NagStatements {
-    /// How many due nags a round considers, and how many of them it takes from one family.
+    /// The number of due nags that a round considers, and the number of them that it takes from one family.
     static let dueWindow = 1_000
     static let dueShare = 16
 

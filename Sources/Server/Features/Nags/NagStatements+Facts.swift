@@ -85,8 +85,8 @@ extension NagStatements {
         """
     }
 
-    /// What limits a recipient's snoozes today: the policy of the family whose settings count, a child's settings, and the
-    /// snoozes so far, in that family and in the nag's ledger.
+    /// Reads the limits of a recipient's snoozes today: the policy of the family whose settings count, a child's
+    /// settings, and the snoozes so far, in that family and in the nag's ledger.
     static func snoozeFacts(
         _ recipient: UserID, in ledger: FamilyID, settings: FamilyID, day: Range<Timestamp>
     ) -> SQL {
@@ -133,12 +133,12 @@ extension NagStatements {
         isGuardian ? "true" : "(n.creator_id = \(user) OR n.recipient_id = \(user))"
     }
 
-    /// How many notes somebody added on the family's local day.
+    /// Counts the notes that somebody added on the family's local day.
     static func countNotes(by author: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         count("event_type = 'note_added'", by: author, in: family, day: day)
     }
 
-    /// How many changes to nags somebody made on the family's local day.
+    /// Counts the changes to nags that somebody made on the family's local day.
     static func countChanges(by actor: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         // The same types as in the index `changes_of_actor`.
         count(
@@ -146,7 +146,7 @@ extension NagStatements {
             by: actor, in: family, day: day)
     }
 
-    /// How many nags somebody completed on the family's local day.
+    /// Counts the nags that somebody completed on the family's local day.
     static func countCompletions(by actor: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         count("event_type = 'nag_completed'", by: actor, in: family, day: day)
     }

@@ -62,7 +62,7 @@ enum NagStatements {
         """
     }
 
-    /// Whose nags a page shows.
+    /// The nags that a page shows: a family's or a connection's.
     enum PageScope {
         case family(FamilyID, isGuardian: Bool)
         case connection(ConnectionID)
@@ -207,7 +207,7 @@ enum NagStatements {
     }
 }
 
-/// What can happen to a nag.
+/// The type of an event of a nag.
 enum NagEventType: String {
     case created = "nag_created"
     case updated = "nag_updated"
@@ -221,7 +221,7 @@ enum NagEventType: String {
     case undismissed = "nag_undismissed"
     case excuseSubmitted = "excuse_submitted"
     case noteAdded = "note_added"
-    /// What a draft of a push-back told the recipient.
+    /// The recipient was sent the message of a push-back's draft.
     case pushBackSent = "push_back_sent"
     /// Something was found out about what somebody said before.
     case inputEnriched = "input_enriched"

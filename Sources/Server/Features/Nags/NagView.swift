@@ -7,14 +7,14 @@ import SQL
 /// A nag and the family facts that its rules need, as of one moment.
 struct NagRecord {
     let nag: NagResponse
-    /// Whose ledger it is in: its family's, or its connection's.
+    /// The ledger that the nag is in: its family's, or its connection's.
     let familyID: FamilyID
     /// The family whose zone, preferences, child settings and consents count: its own; for a nag of a connection the
     /// recipient's present one, or an id that no family has where they are in none.
     let settingsFamily: FamilyID
     let recipient: Pseudonym?
     let timeZone: String
-    /// When the family's zone was changed last; nil for never.
+    /// The time of the last change of the family's zone; nil for never.
     let timeZoneChangedAt: Timestamp?
     /// The family's sequence number at that moment.
     let seq: Int64
@@ -25,7 +25,7 @@ struct NagRecord {
     /// The last phase that its escalation has reached.
     let phase: EscalationPhase
 
-    /// Nil where the row holds no nag.
+    /// Reads a nag; nil where the row holds none.
     init?(_ row: Row) throws(PostgresError) {
         guard let nag = try NagResponse(row) else { return nil }
         self.nag = nag
@@ -58,7 +58,8 @@ struct NagView {
     let record: NagRecord
     let part: NagPart
     let userID: UserID
-    /// In their own family; nil for somebody without one, who may have a part in a nag of a connection.
+    /// The person's role in their own family; nil for somebody without one, who may have a part in a nag of a
+    /// connection.
     let role: FamilyRole?
     let pseudonym: Pseudonym
 

@@ -35,7 +35,7 @@ package final class Nags {
         routes.signedIn(API.recomputeEscalation, recomputeEscalation)
     }
 
-    /// One nag, for its creator, its recipient and the guardians.
+    /// Returns one nag, for its creator, its recipient and the guardians.
     func get(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }
     }
@@ -87,7 +87,7 @@ package final class Nags {
         }
     }
 
-    /// The same for operations whose act depends on the request.
+    /// Reads a nag and carries out the closure's decision, for operations whose act depends on the request.
     /// - Throws: 412 when the request's `If-Match` names another state of the nag.
     func decide<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
@@ -116,8 +116,8 @@ package final class Nags {
         return try NagView(rows, for: caller)
     }
 
-    /// Why a person may send nothing new to one of these people: a block, or a relationship or a
-    /// connection that is no longer active.
+    /// Returns the reason for which a person may send nothing new to one of these people: a block, or a relationship or
+    /// a connection that is no longer active; nil when they may.
     func denialOfContact(
         of view: NagView, with people: [UserID], _ queries: any Queries
     ) async throws -> Denial? {

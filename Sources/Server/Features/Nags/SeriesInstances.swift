@@ -6,7 +6,7 @@ import SQL
 import TimeZones
 
 extension Nags {
-    /// When an instance of a series can be completed first; nil for a nag that comes once.
+    /// Returns the first time at which an instance of a series can be completed; nil for a nag that comes once.
     /// - Parameter previous: the due time of the instance before it; nil for the first one.
     func opening(of nag: NagResponse, after previous: Timestamp?, in zone: String) -> Timestamp? {
         nag.recurrence?.opening(of: nag.dueAt, after: previous, in: services.zones.zone(zone))
@@ -19,9 +19,9 @@ extension Nags {
             from: "\(time.description.prefix(5))", on: "\(date)", zone: zone, opensAt: opensAt)
     }
 
-    /// What a moved due time changes about the series of an instance, as parts of an act.
+    /// The changes of a moved due time to the series of an instance, as parts of an act.
     struct MovedInstance {
-        /// When the instance itself opens now.
+        /// The time at which the instance itself opens now; nil for a nag that comes once.
         var opensAt: Timestamp?
         /// The opening of the next instance, where there is an open one.
         var statements: [SQL] = []
@@ -72,7 +72,7 @@ struct Successor {
     let dueAt: Timestamp
     let statements: [SQL]
 
-    /// For the audit log.
+    /// The details for the audit log.
     var details: AuditBody { ["next_nag": id.description, "next_due_at": dueAt.rfc3339] }
 }
 

@@ -6,14 +6,15 @@ import SQL
 
 /// Whether the server can work: the database answers in time and takes writes, and their clocks agree.
 final class Readiness {
-    /// How long the database may take.
+    /// The time that the database may take.
     static let timeout = Duration.seconds(1)
     /// Tokens, due times and sequence stamps compare the two clocks.
     static let largestSkew = Timestamp.Span.seconds(30)
 
-    /// How long a probe of writes holds, so that it costs as much with many load balancers as with one.
+    /// The time for which the result of a probe of writes is used again, so that it costs as much with many load
+    /// balancers as with one.
     static let probeLifetime = Timestamp.Span.seconds(5)
-    /// How long a probe holds that found a fault.
+    /// The time for which the result of a probe is used again that found a fault.
     static let faultLifetime = Timestamp.Span.seconds(1)
 
     private let services: Services
@@ -67,7 +68,8 @@ final class Readiness {
         }
     }
 
-    /// Why the database takes no writes, by a probe that is not too old. A probe that fails otherwise changes nothing.
+    /// Returns the fault for which the database takes no writes, by a probe that is not too old; nil without one. A
+    /// probe that fails otherwise changes nothing.
     private func writeFault(at now: Timestamp) async -> WriteFault? {
         let last = probe
         let lifetime = last?.fault == nil ? Self.probeLifetime : Self.faultLifetime
@@ -79,7 +81,7 @@ final class Readiness {
         return fault
     }
 
-    /// What the database answers; nil when it fails, or not within the timeout.
+    /// Returns the database's answer; nil when it fails, or does not come within the timeout.
     private func inTime<Value: Sendable>(_ ask: @escaping (Database) async throws -> Value) async -> Value? {
         let database = services.database
         return await withCheckedContinuation { continuation in

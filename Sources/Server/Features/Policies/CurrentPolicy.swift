@@ -21,7 +21,7 @@ struct CurrentPolicy {
     /// The ledger's number of the last change, a proposal's too.
     var changedBy: Int64
     var terms: PolicyTerms
-    /// Since one of two owners left.
+    /// Whether one of two owners has left and no other has taken their place.
     var awaitsCoOwner: Bool
     /// The owner who left, where another one is awaited. Unknown where they left before this was stored.
     var leftOwner: UserID?
@@ -30,13 +30,14 @@ struct CurrentPolicy {
     /// Whether the terms name a co-owner after one left.
     func replacesCoOwner(by new: PolicyTerms) -> Bool { awaitsCoOwner && new.owners.count > 1 }
 
-    /// Who has to approve terms before they are in force: every owner, and a new co-owner after one left.
+    /// Returns the people who have to approve terms before they are in force: every owner, and a new co-owner after one
+    /// left.
     func approvers(of new: PolicyTerms) -> Set<UserID> {
         Set(terms.owners).union(awaitsCoOwner ? new.owners : [])
     }
 
-    /// How long after the proposal the approval of a new co-owner counts, where one of two owners has left: an owner who
-    /// removed the other could have a second account as well, and the guardians need time to object.
+    /// The time after the proposal from which the approval of a new co-owner counts, where one of two owners has left:
+    /// an owner who removed the other could have a second account as well, and the guardians need time to object.
     static let coOwnersWait = Timestamp.Span.hours(72)
 
     /// - Throws: 409 with the moment, for the last approval of a proposal of a new co-owner, while that is to come.
@@ -47,7 +48,8 @@ struct CurrentPolicy {
         throw APIError.approvalIsTooEarly(opening: opening)
     }
 
-    /// Who may approve: those whose approval the proposal waits for, and the owners where nothing is proposed.
+    /// The people who may approve: those whose approval the proposal waits for, and the owners where nothing is
+    /// proposed.
     var mayApprove: Set<UserID> { approvers(of: proposal?.terms ?? terms) }
 
     /// The policy after an act that puts new terms in force.
@@ -100,13 +102,13 @@ extension CurrentPolicy {
         proposal = try Proposal(ifAny: row)
     }
 
-    /// Nil for a row of nulls.
+    /// Reads a policy; nil for a row of nulls.
     init?(ifAny row: Row) throws {
         guard let _: PolicyID = try row["id"] else { return nil }
         try self.init(row)
     }
 
-    /// From `id,id`.
+    /// Parses `id,id`.
     fileprivate static func ids(_ list: String) throws -> [UserID] {
         let names = list.split(separator: ",")
         let ids = names.compactMap { UserID($0) }
@@ -123,7 +125,7 @@ extension CurrentPolicy {
 }
 
 extension CurrentPolicy.Proposal {
-    /// Nil where nothing is proposed.
+    /// Reads the proposal of a row; nil where nothing is proposed.
     fileprivate init?(ifAny row: Row) throws {
         guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
         self.id = id

@@ -203,7 +203,7 @@ extension ApprovalResponse {
             approvedAt: try row["approved_at"], comment: try row["comment"])
     }
 
-    /// Nil for a row of nulls.
+    /// Reads an approval; nil for a row of nulls.
     fileprivate init?(ifAny row: Row) throws(PostgresError) {
         guard let _: PolicyApprovalID = try row["id"] else { return nil }
         try self.init(row)

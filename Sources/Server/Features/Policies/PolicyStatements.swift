@@ -5,7 +5,7 @@ import SQL
 
 /// Every statement on policies and on their approvals.
 enum PolicyStatements {
-    /// What `CurrentPolicy` reads of `policies o`.
+    /// The columns of `policies o` that `CurrentPolicy` reads.
     private static let columns: SQL = """
         o.id, o.family_id, o.version, o.changed_by, o.awaits_co_owner, o.left_owner, o.created_at,
         array_to_string(o.owners, ',') AS owners, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback,

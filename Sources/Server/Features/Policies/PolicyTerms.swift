@@ -3,9 +3,9 @@ import Contract
 import Domain
 import JSON
 
-/// What a policy says: its owners, the limits that the server obeys, and what clients have stored besides.
+/// The terms of a policy: its owners, the limits that the server obeys, and what clients have stored besides.
 struct PolicyTerms: Hashable {
-    /// In the order of their ids.
+    /// The owners in the order of their ids.
     var owners: [UserID]
     var limits: FamilyPolicy
     /// Scalars under names that the server does not know; it obeys none of them.

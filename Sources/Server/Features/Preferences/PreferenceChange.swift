@@ -63,7 +63,7 @@ struct PreferenceChange {
         PolicyViolation.Field.allCases.map(\.rawValue) + PolicyChange.formerNames.keys
             + ["pushback_bounds", "role_rules"])
 
-    /// Why a value is invalid; nil when it is valid.
+    /// Returns the reason for which a value is invalid; nil when it is valid.
     private static func fault(of value: JSONValue, for key: PreferenceKey) -> String? {
         switch key {
         case .gamificationEnabled, .quietHoursEnabled, .aiServerEnabled, .aiOnDeviceEnabled,

@@ -11,7 +11,7 @@ struct StoredDigestTurn {
     let isMember: Bool
     /// The last date whose digest was made.
     let lastOn: CivilDate?
-    /// What tells whether anything has changed since.
+    /// The version of the turn and of the preferences, by which a later statement finds that they have changed.
     fileprivate let version: (changedBy: Int64, nextAt: Timestamp)
 
     /// Reads a row of `PreferenceStatements.digestsDue`.

@@ -2,7 +2,7 @@ import Domain
 import SQL
 
 extension PreferenceStatements {
-    /// What a person has set in a family; the row's `id` is the family's.
+    /// Reads the preferences that a person has set in a family; the row's `id` is the family's.
     static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT p.family_id AS id, jsonb_build_object(

@@ -33,7 +33,7 @@ struct Figures {
         sum.missed += part.missed
     }
 
-    /// By name, as in a report.
+    /// The figures by name, as in a report.
     var document: JSONObject {
         var object = JSONObject()
         object["total_nags"] = .integer(Int64(total))

@@ -20,7 +20,7 @@ enum ReportStatements {
             """
     }
 
-    /// How many excuses of each category were submitted for the nags due in a period, bounds included.
+    /// Counts the excuses of each category that were submitted for the nags due in a period, bounds included.
     static func excuses(of family: FamilyID, from start: Timestamp, through end: Timestamp) -> SQL {
         """
         SELECT x.category, count(*) AS count

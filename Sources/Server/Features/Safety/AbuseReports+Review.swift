@@ -74,7 +74,7 @@ extension AbuseReports {
 }
 
 extension AbuseReportReview {
-    /// Nil where the row holds no report.
+    /// Reads a report; nil where the row holds none.
     fileprivate init?(_ row: Row, at now: Timestamp) throws(PostgresError) {
         guard let report = try AbuseReportResponse(row) else { return nil }
         self.init(

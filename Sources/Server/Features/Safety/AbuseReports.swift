@@ -55,7 +55,7 @@ final class AbuseReports {
         throw APIError.tooManyAbuseReports(until: oldest + window, at: caller.now)
     }
 
-    /// One report: for its reporter, and for the guardians of the family, but for one whom it is about.
+    /// Returns one report: for its reporter, and for the guardians of the family, but for one whom it is about.
     func report(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportResponse {
         let account = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(AbuseReportStatements.report(call.parameters.reportID))
@@ -70,7 +70,7 @@ final class AbuseReports {
 }
 
 extension AbuseReportResponse {
-    /// Nil where the row holds no report.
+    /// Reads a report; nil where the row holds none.
     init?(_ row: Row) throws(PostgresError) {
         guard let id: AbuseReportID = try row["id"] else { return nil }
         self.init(

@@ -21,7 +21,7 @@ struct Cursor {
         day = min(max(floorDivide(now.seconds, 86_400), 0), 65_535)
     }
 
-    /// Nil for text that is not a cursor.
+    /// Parses a cursor; nil for text that is none.
     init?(_ text: String) {
         guard let bytes = bytes(base64URL: text[...]), bytes.count == 42 else { return nil }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }

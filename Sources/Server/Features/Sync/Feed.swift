@@ -84,7 +84,7 @@ final class Feed {
     }
 }
 
-/// Which of the two contracts a request uses, and the position it claims.
+/// The position that a request claims, and the contract of the two that it uses.
 struct FeedRequest {
     let start: FeedStart
     let isLegacy: Bool

@@ -6,9 +6,9 @@ import SQL
 struct FeedPageSize: Hashable {
     let rows: Int
 
-    /// For clients that page by `cursor`, which ask for the next page at once.
+    /// The size for clients that page by `cursor`, which ask for the next page at once.
     static let exact = FeedPageSize(rows: 500)
-    /// For clients that page by `since`, which ask once in five minutes or more: ninety days of a busy family.
+    /// The size for clients that page by `since`, which ask once in five minutes or more: ninety days of a busy family.
     static let legacy = FeedPageSize(rows: 2_000)
 }
 
@@ -196,7 +196,7 @@ enum SyncStatements {
     }
 }
 
-/// What a reader may see besides their own nags, as of one moment: one number, computed by the statements.
+/// The data that a reader may see besides their own nags, as of one moment: one number, computed by the statements.
 ///
 /// One bit each for everybody's nags and events (1), mediation (2) and points (4). From bit 3 on, whose points: 0 for
 /// everybody's or nobody's, otherwise one more than the ledger's number of the newest consent among those who agreed
@@ -220,7 +220,7 @@ struct GrantedPosition {
     /// kept: two values collide only after a multiple of four million writes of the family.
     var number: Int64 { second * 8 + visibility.kinds + (visibility.pointsSince & 0x3F_FFFF) << 41 }
 
-    /// The same in SQL, with the column `visibility` of `visible_to_caller`.
+    /// An expression: that number, with the column `visibility` of `visible_to_caller`.
     fileprivate static func number(second: Int64) -> SQL {
         "\(second) * 8 + (visibility & 7) + (((visibility >> 3) & 4194303) << 41)"
     }

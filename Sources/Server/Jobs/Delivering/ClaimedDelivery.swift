@@ -7,14 +7,14 @@ import TimeZones
 struct ClaimedDelivery: Sendable {
     let id: DeliveryID
     let familyID: FamilyID
-    /// Nil for one about a connection or a family, and for a digest.
+    /// The nag; nil for a delivery about a connection or a family, and for a digest.
     let nagID: NagID?
     let userID: UserID
     let channel: DeliveryChannel
     /// This attempt's number, from 1.
     let attempts: Int
     let createdAt: Timestamp
-    /// Since when it was to be sent.
+    /// The time from which it was to be sent.
     let dueAt: Timestamp
     /// Whether it is a daily digest.
     let isDigest: Bool
@@ -44,7 +44,7 @@ struct ClaimedDelivery: Sendable {
     }
 }
 
-/// Why a delivery is not needed any more.
+/// A reason for which a delivery is not needed any more.
 enum DropReason: String {
     case stale, superseded
     case nagClosed = "nag_closed"
@@ -69,14 +69,14 @@ enum DropReason: String {
     case draftDeleted = "draft_deleted"
 }
 
-/// What the worker does about a claimed delivery.
+/// The worker's decision about a claimed delivery.
 enum SendingDecision {
     case send(DeliveryMessage)
     case drop(DropReason)
     case wait(until: Timestamp)
 }
 
-/// What decides whether a delivery is still to be sent, as of one moment.
+/// The facts that decide whether a delivery is still to be sent, as of one moment.
 struct DeliveryFacts {
     let pseudonym: Pseudonym?
     let acknowledged: Set<DeviceID>
@@ -104,9 +104,9 @@ struct DeliveryFacts {
     /// The end of the last lease of an earlier notification.
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
-    /// Of a delivery that is one.
+    /// The digest of a delivery that is one; nil for others.
     private let digest: DailyDigest?
-    /// Of the act that caused the delivery; nil where its entry is not known, and for one about no nag.
+    /// The trace of the act that caused the delivery; nil where its entry is not known, and for one about no nag.
     let trace: TraceID?
 
     /// Reads a row of `DeliveryStatements.facts`.
@@ -175,10 +175,11 @@ struct DeliveryFacts {
             claim, event: event ?? "", phase: phase, digest?.text(at: now) ?? words.description, words.category)
     }
 
-    /// How long a notification waits for a scheduler that is late.
+    /// The time for which a notification waits for a scheduler that is late.
     private static let stepPatience = Timestamp.Span.minutes(1)
 
-    /// When to look again, where the nag's next step is about to notify the same person: one moment, one message.
+    /// Returns the time to look again, where the nag's next step is about to notify the same person: one moment, one
+    /// message. Nil elsewhere.
     private func momentAfterNextStep(
         at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> Timestamp? {
@@ -216,7 +217,8 @@ struct DeliveryFacts {
 
     // MARK: Reminders
 
-    /// When the recipient of an overdue nag is reminded again after a message sent now; nil for other messages.
+    /// Returns the time at which the recipient of an overdue nag is reminded again after a message sent now; nil for
+    /// other messages.
     func nextReminder(after now: Timestamp, zones: ZoneTable, plan: EscalationPlan) -> Timestamp? {
         nextReminder(last: now, at: now, zones, plan)
     }

@@ -1,11 +1,11 @@
 import Domain
 import Postgres
 
-/// What a daily digest says: a person's open nags that are overdue, or due within a day.
+/// The contents of a daily digest: a person's open nags that are overdue, or due within a day.
 struct DailyDigest {
-    /// How many nags it names.
+    /// The number of nags that it names.
     static let longest = 20
-    /// How far it looks ahead: until the next one.
+    /// The time that it looks ahead: until the next one.
     static let horizon = Timestamp.Span.days(1)
     private static let longestWords = 80
 

@@ -1,19 +1,19 @@
 import Domain
 import Reactor
 
-/// What became of one channel's deliveries on this instance, for metrics.
+/// The results of one channel's deliveries on this instance, for metrics.
 final class DeliveryFigures: Sendable {
     let channel: DeliveryChannel
-    /// Acknowledged by a provider.
+    /// Messages that a provider acknowledged.
     let sent = Counter()
     /// Reminders of overdue nags, acknowledged by a provider.
     let repeated = Counter()
-    /// Not sent because the person has a live socket.
+    /// Messages that were not sent because the person has a live socket.
     let seenLive = Counter()
     let retried = Counter()
-    /// Given up.
+    /// Deliveries that were given up.
     let dead = Counter()
-    /// Not needed any more.
+    /// Deliveries that were not needed any more.
     let dropped = Counter()
     /// Put off to the end of quiet hours.
     let deferred = Counter()
@@ -25,7 +25,7 @@ final class DeliveryFigures: Sendable {
 
     func update(dueSince moment: Timestamp?) { dueSince.withLock { $0 = moment } }
 
-    /// How long the delivery that waits longest has been due; 0 while the worker keeps up.
+    /// Returns the time for which the delivery that waits longest has been due; 0 while the worker keeps up.
     func queueAge(at now: Timestamp) -> Timestamp.Span {
         max(dueSince.withLock { $0 }.map { now - $0 } ?? .seconds(0), .seconds(0))
     }

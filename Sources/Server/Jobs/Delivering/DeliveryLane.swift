@@ -16,7 +16,7 @@ final class DeliveryLane {
         case claimed, acknowledged
     }
 
-    /// How long a claimed delivery is this lane's, well above a provider's longest answer.
+    /// The time for which a claimed delivery is this lane's, well above a provider's longest answer.
     static let lease = Timestamp.Span.minutes(5)
     /// An attempt does not begin when less of the lease is left.
     private static let longestAttempt = Timestamp.Span.minutes(2)
@@ -162,7 +162,7 @@ final class DeliveryLane {
         }
     }
 
-    /// What a daily digest says now; nil for another delivery.
+    /// Returns the contents of a daily digest as of now; nil for another delivery.
     private func digest(of claim: ClaimedDelivery, at now: Timestamp) async throws -> DailyDigest? {
         guard claim.isDigest else { return nil }
         return try DailyDigest(
@@ -294,7 +294,7 @@ final class DeliveryLane {
     }
 }
 
-/// What the provider has said about all messages of one attempt.
+/// The answers of the provider about all messages of one attempt.
 private struct SendingSummary {
     var acknowledged: Set<DeviceID>
     var isAcknowledged: Bool

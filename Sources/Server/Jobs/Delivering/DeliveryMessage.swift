@@ -11,7 +11,7 @@ struct DeliveryMessage: Sendable {
     /// Whether it reminds again of what was sent before.
     let isRepeat: Bool
     let familyID: FamilyID
-    /// Nil for one about a connection or a family, and for a digest of any kind.
+    /// The nag; nil for a message about a connection or a family, and for a digest of any kind.
     let nagID: NagID?
     let recipientID: UserID
     let channel: DeliveryChannel

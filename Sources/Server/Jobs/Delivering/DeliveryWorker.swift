@@ -8,7 +8,7 @@ final class DeliveryWorker: BackgroundJob {
     /// Short statements only.
     static let limits = Database.Limits(connections: 2)
 
-    /// How long deliveries under way may take when the server stops.
+    /// The time that deliveries under way may take when the server stops.
     private static let drainTime = Duration.seconds(5)
 
     private let clients: [HTTPClient]
@@ -59,7 +59,7 @@ final class DeliveryWorker: BackgroundJob {
 
     func stop() { for lane in lanes { lane.stop() } }
 
-    /// After `stop`: lets deliveries under way end, for a short time, and closes the connections to the providers. The
+    /// Lets, after `stop`, deliveries under way end, for a short time, and closes the connections to the providers. The
     /// others are tried again by another instance when their lease ends.
     func finish() async {
         let timer = poller.schedule(at: .now() + Self.drainTime) { [clients] in for client in clients { client.close() }

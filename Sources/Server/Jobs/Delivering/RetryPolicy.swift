@@ -1,6 +1,6 @@
 import Domain
 
-/// When a delivery is tried again: exponential back-off with jitter, a bounded number of times.
+/// The times at which a delivery is tried again: exponential back-off with jitter, a bounded number of times.
 struct RetryPolicy: Sendable {
     /// Attempts in all.
     var attempts = 8

@@ -62,7 +62,7 @@ final class APNsProvider: MessageProvider {
         }
     }
 
-    /// What the app reads: both ids in upper case, as Swift prints them.
+    /// Returns the JSON that the app reads: both ids in upper case, as Swift prints them.
     private static func payload(_ message: DeliveryMessage) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in

@@ -8,7 +8,7 @@ protocol MessageProvider: AnyObject {
     var addressesPeople: Bool { get }
     /// Whether each device of that platform gets a message of its own.
     func addresses(_ platform: DevicePlatform) -> Bool
-    /// How many messages it takes at once.
+    /// The number of messages that the provider takes at once.
     var concurrency: Int { get }
     /// Sends one message. It MUST answer within two minutes.
     /// - Parameter device: nil for a provider that addresses people.

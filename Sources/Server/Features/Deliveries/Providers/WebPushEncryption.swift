@@ -9,7 +9,7 @@ struct WebPushKeys: Sendable, Hashable {
     /// A secret that the browser shares with the server.
     let auth: [UInt8]
 
-    /// Nil unless they have the right lengths and the point is on the curve.
+    /// Creates the keys; nil unless they have the right lengths and the point is on the curve.
     init?(p256dh: [UInt8], auth: [UInt8]) {
         guard auth.count == 16, P256.isPublicKey(p256dh) else { return nil }
         (self.p256dh, self.auth) = (p256dh, auth)
@@ -23,7 +23,7 @@ enum WebPushEncryption {
     /// Salt, record size, and the sender's public key with its length.
     private static let headLength = 16 + 4 + 1 + P256.publicKeyLength
     private static let tagLength = 16
-    /// With the octet that ends it, a text of so many bytes fills the longest body.
+    /// The longest text in bytes: with the byte that ends it, it fills the longest body.
     static let longestText = longestBody - headLength - tagLength - 1
 
     /// The encrypted body, with a new key and salt.

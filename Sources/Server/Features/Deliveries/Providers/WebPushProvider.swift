@@ -72,7 +72,7 @@ final class WebPushProvider: MessageProvider {
         }
     }
 
-    /// What the service worker reads.
+    /// Returns the JSON that the service worker reads.
     private func payload(_ message: DeliveryMessage) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in

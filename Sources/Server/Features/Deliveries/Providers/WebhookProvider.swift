@@ -94,7 +94,7 @@ extension HTTPClientRequest.Limits {
 }
 
 extension HTTPClientResponse {
-    /// How long the provider asks to wait.
+    /// The time that the provider asks to wait; nil where it names none.
     var retryAfter: Timestamp.Span? { retryAfterSeconds.map { .seconds(Int64($0)) } }
 }
 
