@@ -48,7 +48,7 @@ public struct AbuseReportPath: WireParameters, Hashable {
     }
 }
 
-/// Which reports an administrator sees.
+/// The reports that an administrator sees.
 public struct AbuseReportReviewQuery: WireParameters, Hashable {
     /// The status to filter by; nil for all reports.
     public var status: AbuseReportStatus?

@@ -44,7 +44,7 @@ public struct AuditQuery: WireParameters, Hashable {
     public var q: String?
     public var from: Timestamp?
     public var to: Timestamp?
-    /// True leaves out the administrator's own reads.
+    /// Whether the administrator's own reads are left out.
     public var withoutOwnReads: Bool
     public var cursor: String?
     /// 1…200.

@@ -83,7 +83,7 @@ public struct AuditEntryPath: WireParameters, Hashable {
         parameters.path("n", n)
     }
 
-    /// Nil if `n` is not a number.
+    /// The entry's number; nil if `n` is not a number of at most 18 digits.
     public var number: Int64? {
         guard n.utf8.count <= 18, n.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(n)

@@ -71,7 +71,7 @@ public struct ConstraintPath: WireParameters, Hashable {
 /// A filter for the constraints of a family.
 public struct ConstraintQuery: WireParameters, Hashable {
     public var familyID: FamilyID
-    /// Nil for the family's and the caller's own.
+    /// The scope; nil for the family's and the caller's own.
     public var scope: ConstraintScope?
 
     public init(familyID: FamilyID, scope: ConstraintScope? = nil) {
@@ -111,7 +111,7 @@ public struct ConstraintListQuery: WireParameters, Hashable {
     }
 }
 
-/// Where an import goes.
+/// The family and the mode of an import.
 public struct ConstraintImportQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     /// Whether only to tell what the import would do.

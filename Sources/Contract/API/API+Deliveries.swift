@@ -20,7 +20,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Which deliveries of which nag.
+/// The nag whose deliveries are listed, and the page.
 public struct DeliveryListQuery: WireParameters, Hashable {
     public var nagID: NagID
     public var page: PageRequest
@@ -58,9 +58,9 @@ public struct DeliveryPath: WireParameters, Hashable {
     }
 }
 
-/// Which deliveries an administrator sees.
+/// The deliveries that an administrator sees.
 public struct DeliveryReviewQuery: WireParameters, Hashable {
-    /// Nil for all.
+    /// The status to filter by; nil for all deliveries.
     public var status: DeliveryStatus?
     /// Whether they failed because nobody needed them any more; nil for both.
     public var isDropped: Bool?

@@ -61,7 +61,7 @@ public struct DraftPath: WireParameters, Hashable {
 /// A page of the drafts of a family.
 public struct DraftListQuery: WireParameters, Hashable {
     public var familyID: FamilyID
-    /// Nil for all.
+    /// The state to filter by; nil for all drafts.
     public var state: DraftState?
     public var page: PageRequest
 

@@ -64,19 +64,19 @@ public struct ExecutionPath: WireParameters, Hashable {
     }
 }
 
-/// Which executions. Nil means any.
+/// The executions of a family that match all fields. A field that is nil matches any.
 public struct ExecutionFilter: WireParameters, Hashable {
     public var familyID: FamilyID
-    /// Who asked.
+    /// The person who asked.
     public var userID: UserID?
     public var traceID: TraceID?
     public var questionID: QuestionID?
     public var operation: AskedOperation?
     public var route: RoutingDecision.Route?
     public var result: ExecutionResult?
-    /// From this moment on.
+    /// The beginning of the time range, itself included.
     public var since: Timestamp?
-    /// Before this moment.
+    /// The end of the time range, itself excluded.
     public var until: Timestamp?
 
     public init(
@@ -149,7 +149,7 @@ public struct ExecutionListQuery: WireParameters, Hashable {
     }
 }
 
-/// Which of the caller's executions to delete.
+/// The caller's executions to delete.
 public struct ExecutionDeletionQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var before: Timestamp

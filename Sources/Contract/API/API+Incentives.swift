@@ -69,7 +69,7 @@ public struct IncentiveEventPath: WireParameters, Hashable {
     }
 }
 
-/// Which events of which nag.
+/// The nag whose incentive events are listed, and the page.
 public struct IncentiveEventListQuery: WireParameters, Hashable {
     public var nagID: NagID
     public var page: PageRequest
@@ -90,7 +90,7 @@ public struct IncentiveEventListQuery: WireParameters, Hashable {
     }
 }
 
-/// Which rules, or which waiting events, of which family.
+/// The family whose rules or waiting events are listed, and the page.
 public struct IncentiveListQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var page: PageRequest

@@ -29,7 +29,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Which policies of which family.
+/// The family whose policies are listed, and the page.
 public struct PolicyListQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var page: PageRequest
@@ -67,7 +67,7 @@ public struct PolicyPath: WireParameters, Hashable {
     }
 }
 
-/// Which approvals of which policy.
+/// The policy whose approvals are listed, and the page.
 public struct PolicyApprovalListQuery: WireParameters, Hashable {
     public var policyID: PolicyID
     public var page: PageRequest

@@ -11,7 +11,7 @@ public protocol AICall<Question, Response>: Sendable {
     var endpoint: Endpoint<Parameters, Body, AIAnswer<Response>> { get }
 
     func request(_ question: Question, _ options: ExecutionOptions) -> (parameters: Parameters, body: Body)
-    /// What a request asks: the reverse of `request`.
+    /// Returns the question and the options of a request: the reverse of `request`.
     func asked(
         _ parameters: Parameters, _ body: Body
     ) -> (question: Question, options: ExecutionOptions, wantsDraft: Bool)

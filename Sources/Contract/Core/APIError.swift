@@ -87,15 +87,15 @@ public struct APIError: Error, Hashable, Sendable {
     public var field: String?
     /// A more specific reason: a `Domain.Denial`, an `ErrorReason`, or a reason of a newer server.
     public var reason: String?
-    /// When an instance of a series can be completed, where that is later.
+    /// The time at which an instance of a series can be completed, where that is later.
     public var opensAt: Timestamp?
     /// The draft that was made of what was refused.
     public var draftID: DraftID?
     /// Seconds until a retry makes sense; sent as `Retry-After`.
     public var retryAfter: Int?
-    /// What the mediator says of a question that it did not answer.
+    /// The mediator's report on a question that it did not answer.
     public var execution: ExecutionFault?
-    /// What the AI operations call invalid input, until the server adds the trace.
+    /// The code of the AI operations for invalid input, until the server adds the trace.
     public var executionCode: ExecutionCode?
 
     public init(
@@ -158,7 +158,7 @@ extension APIError {
         let hint = nearest.map { " Did you mean \($0)?" } ?? ""
         return APIError(.validationFailed, "\(name) is unknown here.\(hint)", field: name)
     }
-    /// What a client throws for a response that is not the operation's.
+    /// Returns the error that a client throws for a response that is not the operation's.
     static func responseIsUnreadable(_ fault: String, field: String?) -> APIError {
         let place = field.map { " (\($0))" } ?? ""
         return APIError(.internalError, "The server's answer could not be read\(place): \(fault)", status: 502)

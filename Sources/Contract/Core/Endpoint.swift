@@ -18,7 +18,7 @@ public protocol WireContent: Sendable {
     static var form: ContentForm { get }
 }
 
-/// What the bytes of a body are.
+/// The form of a body's bytes.
 public enum ContentForm: Sendable {
     case json, nothing
     /// Text, or what the operation reads itself.
@@ -29,7 +29,7 @@ extension WireContent {
     public static var form: ContentForm { .json }
 }
 
-/// For operations without a request body; a body that is sent is ignored.
+/// The body of operations without a request body; a body that is sent is ignored.
 public struct NoBody: WireContent, Hashable {
     public static var form: ContentForm { .nothing }
 
@@ -38,7 +38,7 @@ public struct NoBody: WireContent, Hashable {
     public var content: [UInt8] { [] }
 }
 
-/// For operations that respond with 204.
+/// The answer of operations that respond with 204.
 public struct NoAnswer: WireContent, Hashable {
     public static var form: ContentForm { .nothing }
 

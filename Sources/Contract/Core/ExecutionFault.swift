@@ -1,13 +1,13 @@
 import Domain
 import JSON
 
-/// Why the mediator did not answer a question: members of an error's `details`.
+/// The reason for which the mediator did not answer a question: members of an error's `details`.
 public struct ExecutionFault: Hashable, WireInput, WireMembers {
     /// A code of `NagzAI.ExecutionCode`, or of a newer server.
     public var code: String
     public var traceID: TraceID
     public var isRecoverable: Bool
-    /// To be sent with the same question again once the person has agreed to the error's message.
+    /// The confirmation to send with the same question again once the person has agreed to the error's message.
     public var confirmation: Secret?
     /// The constraint that decided.
     public var constraintID: ConstraintID?

@@ -1,13 +1,13 @@
 import JSON
 import NagzAI
 
-/// Why a request is invalid: the wire name of the field, and a sentence for the user.
+/// An error of an invalid request: the wire name of the field, and a sentence for the user.
 public struct InvalidInput: Error, Hashable, Sendable {
     /// A path for nested fields (`totals.open`, `items[3].id`); nil for the body as a whole.
     public var field: String?
     /// The error. It repeats nothing of the input.
     public var message: String
-    /// What the AI operations call the error; nil for most.
+    /// The code of the AI operations for the error; nil for most.
     public var code: ExecutionCode?
 
     public init(_ message: String, field: String? = nil, code: ExecutionCode? = nil) {
@@ -16,7 +16,7 @@ public struct InvalidInput: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// The same error, relative to the enclosing object.
+    /// Returns the same error, relative to the enclosing object.
     func inside(_ name: String) -> InvalidInput {
         guard let field else { return InvalidInput(message, field: name, code: code) }
         return InvalidInput(message, field: field.hasPrefix("[") ? name + field : name + "." + field, code: code)

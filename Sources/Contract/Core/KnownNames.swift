@@ -2,8 +2,8 @@ import Synchronization
 
 /// The names that the readers of one request have asked for. Whatever else its client has sent is unknown.
 public final class KnownNames: Sendable {
-    /// What the readers of a body tell the names that they ask for; nil where nobody wants to know. Bodies are read without
-    /// suspension, so it reaches the readers of nested objects.
+    /// The names that the readers of the running body ask for are recorded here; nil where nobody wants to know. Bodies
+    /// are read without suspension, so it reaches the readers of nested objects.
     @TaskLocal static var ofBody: KnownNames?
 
     /// A name that nobody has asked for.
@@ -47,7 +47,7 @@ public final class KnownNames: Sendable {
         parts.withLock { parts in parts.reduce(into: []) { $0.formUnion($1.known) } }
     }
 
-    /// In the order in which they were sent.
+    /// The unknown names in the order in which they were sent.
     public var unknown: [Unknown] {
         parts.withLock { parts in
             parts.flatMap { part in
@@ -71,7 +71,8 @@ public final class KnownNames: Sendable {
         return best.name
     }
 
-    /// How many bytes have to be added, removed or replaced, or neighbours swapped (optimal string alignment).
+    /// Returns the number of bytes that have to be added, removed or replaced, or neighbours swapped (optimal string
+    /// alignment).
     private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var (before, last) = ([Int](), Array(0...other.count))
         for (line, byte) in one.enumerated() {

@@ -44,7 +44,7 @@ public struct Operation: Hashable, Sendable {
     /// The OpenAPI document's `operationId`.
     public let id: String
     public let method: Method
-    /// With parameters in braces: `/api/v1/nags/{nag_id}`.
+    /// The path, with parameters in braces: `/api/v1/nags/{nag_id}`.
     public let path: String
     public let tag: Tag
     public let successStatus: Int

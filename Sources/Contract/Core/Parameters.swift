@@ -4,7 +4,7 @@ public protocol WireParameters: Sendable {
     func write(to parameters: inout ParameterWriter)
 }
 
-/// For operations without path and query parameters.
+/// The parameters of operations without path and query parameters.
 public struct NoParameters: WireParameters, Hashable {
     public init() {}
     public init(_: ParameterReader) {}

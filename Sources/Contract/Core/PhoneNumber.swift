@@ -18,7 +18,8 @@ public struct PhoneNumber: Hashable, Sendable, WireText, CustomStringConvertible
         wireText = number
     }
 
-    /// Also without dots and parentheses, which full-width ones are as well.
+    /// Returns the text in its normal form, also without dots and parentheses, full-width ones included, and with an
+    /// ASCII plus sign.
     private static func normalized(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars where !".()\u{FF0E}\u{FF08}\u{FF09}".unicodeScalars.contains(scalar) {

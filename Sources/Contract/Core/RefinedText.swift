@@ -70,7 +70,7 @@ public struct HexDigest: Hashable, Sendable, WireText {
     /// 32 bytes.
     public let bytes: [UInt8]
 
-    /// Nil unless there are 32 bytes.
+    /// Creates the digest; nil unless there are 32 bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes

@@ -72,7 +72,7 @@ public struct AbuseReportReview: Hashable, WireObject {
     public var updatedAt: Timestamp
     /// Seconds since the report.
     public var age: Int
-    /// By when the review should have ended.
+    /// The time by which the review should have ended.
     public var reviewDueAt: Timestamp
 
     public init(
@@ -118,9 +118,9 @@ public struct AbuseReportReview: Hashable, WireObject {
 /// The next step of a review.
 public struct AbuseReportReviewUpdate: Hashable, WireObject {
     public var status: AbuseReportStatus
-    /// Nil leaves it as it is.
+    /// The severity; nil leaves it as it is.
     public var severity: AbuseReportSeverity?
-    /// Why, for the audit log: 1…2,000 characters.
+    /// The reason, for the audit log: 1…2,000 characters.
     public var note: String?
 
     public init(status: AbuseReportStatus, severity: AbuseReportSeverity? = nil, note: String? = nil) {

@@ -5,7 +5,7 @@ import JSON
 public struct AccountCreate: Hashable, WireObject {
     public var email: EmailAddress?
     public var displayName: String?
-    /// Only its date part counts.
+    /// The date of birth. Only its date part counts.
     public var dateOfBirth: DateOfBirth?
 
     public init(email: EmailAddress? = nil, displayName: String? = nil, dateOfBirth: DateOfBirth? = nil) {

@@ -6,7 +6,7 @@ public struct AttachmentResponse: Hashable, WireObject {
     public var id: AttachmentID
     public var url: AttachmentURL
     public var filename: String
-    /// By the picture's content, whatever the client called it.
+    /// The media type by the picture's content, whatever the client called it.
     public var contentType: String
     /// Bytes that are kept, without the metadata that was removed.
     public var size: Int

@@ -5,7 +5,7 @@ import JSON
 public struct AuditPage: Hashable, WireObject {
     public var items: [AuditEntry]
     public var nextCursor: String?
-    /// How far back the page has searched, if it ended before it was full and there is more to search.
+    /// The time back to which the page has searched, if it ended before it was full and there is more to search.
     public var searchedTo: Timestamp?
 
     public init(items: [AuditEntry], nextCursor: String?, searchedTo: Timestamp? = nil) {
@@ -29,7 +29,7 @@ public struct AuditPage: Hashable, WireObject {
     }
 }
 
-/// Who did what to which resource, with the entry's hashes.
+/// An entry of the audit log: a person's act on a resource, with the entry's hashes.
 public struct AuditEntry: Hashable, WireObject {
     public var familyID: FamilyID
     /// The entry's number in the family's chain, without gaps.

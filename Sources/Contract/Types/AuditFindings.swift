@@ -16,7 +16,7 @@ public struct KeptFinding: Hashable, WireObject {
     public var foundAt: Timestamp
     public var acknowledgedAt: Timestamp?
     public var acknowledgedBy: UserID?
-    /// Why, in the administrator's words.
+    /// The reason in the administrator's words.
     public var reason: String?
 
     public init(
@@ -68,7 +68,7 @@ public struct KeptFinding: Hashable, WireObject {
 public struct FindingAcknowledgement: Hashable, WireObject {
     public static let lengths = 1...500
 
-    /// What was found out, and what is done about it.
+    /// The result of the investigation, and what is done about it.
     public var reason: String
 
     public init(reason: String) { self.reason = reason }
@@ -80,7 +80,7 @@ public struct FindingAcknowledgement: Hashable, WireObject {
 
 /// Checks a family's log and state now.
 public struct AuditCheckOrder: Hashable, WireObject {
-    /// Nil for a guardian's own.
+    /// The family; nil for a guardian's own.
     public var familyID: FamilyID?
 
     public init(familyID: FamilyID?) { self.familyID = familyID }
@@ -90,7 +90,7 @@ public struct AuditCheckOrder: Hashable, WireObject {
     public func write(to json: inout JSONWriter) { json.object { $0.fieldIfPresent("family_id", familyID) } }
 }
 
-/// What a check of a family's log and state came to.
+/// The result of a check of a family's log and state.
 public struct AuditCheckResult: Hashable, WireObject {
     public var familyID: FamilyID
     /// `explained`, `unexplained` or `incomplete`.

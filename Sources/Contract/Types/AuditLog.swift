@@ -14,7 +14,7 @@ public struct AuditStatus: Hashable, WireObject {
     public var origin: String?
     public var size: Int?
     public var root: HexDigest?
-    /// When the newest checkpoint was signed.
+    /// The time at which the newest checkpoint was signed.
     public var checkpointAt: Timestamp?
     /// The checkpoint, a C2SP signed note.
     public var checkpoint: String?
@@ -23,7 +23,7 @@ public struct AuditStatus: Hashable, WireObject {
     public var keys: [AuditKey]
     /// The status of the background check; null if this server runs none.
     public var check: AuditCheckStatus?
-    /// What verifications on request have found and nobody has acknowledged.
+    /// The number of findings of verifications on request that nobody has acknowledged.
     public var findings: Int
 
     public init(
@@ -85,13 +85,13 @@ public struct AuditStatus: Hashable, WireObject {
 public struct AuditCheckStatus: Hashable, WireObject {
     /// `explained`, `unexplained`, `incomplete` or `running`.
     public var state: String
-    /// When the current pass began; null between passes.
+    /// The time at which the current pass began; null between passes.
     public var startedAt: Timestamp?
     /// The families and entries checked so far.
     public var families: Int
     public var entries: Int
     public var findings: Int
-    /// When the last full pass ended, with its results; null before the first.
+    /// The time at which the last full pass ended, with its results; null before the first.
     public var lastFinishedAt: Timestamp?
     public var lastFamilies: Int
     public var lastEntries: Int
@@ -191,7 +191,7 @@ public struct AuditEntryDetail: Hashable, WireObject {
     public var salt: HexDigest?
     /// The canonical bytes covered by `entry.commit`, in hexadecimal.
     public var body: String?
-    /// Nil while no checkpoint covers the entry, or if a hash of the log is missing.
+    /// The inclusion proof; nil while no checkpoint covers the entry, or if a hash of the log is missing.
     public var proof: InclusionProof?
 
     public init(

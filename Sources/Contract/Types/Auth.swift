@@ -6,7 +6,7 @@ public struct SignupRequest: Hashable, WireObject {
     public var email: EmailAddress
     public var password: Secret
     public var displayName: String?
-    /// Only the date part is used.
+    /// The date of birth. Only its date part is used.
     public var dateOfBirth: DateOfBirth?
 
     public init(email: EmailAddress, password: Secret, displayName: String? = nil, dateOfBirth: DateOfBirth? = nil) {
@@ -37,7 +37,7 @@ public struct SignupRequest: Hashable, WireObject {
 public struct LoginRequest: Hashable, WireObject {
     public var email: EmailAddress
     public var password: Secret
-    /// What an earlier sign-in of this device was answered: attempts with it are counted by themselves.
+    /// The secret that an earlier sign-in of this device returned: attempts with it are counted by themselves.
     public var deviceSecret: Secret?
 
     public init(email: EmailAddress, password: Secret, deviceSecret: Secret? = nil) {
@@ -82,7 +82,7 @@ public struct RefreshRequest: Hashable, WireObject {
 
 /// Signs a child in with the family's child code, a user name and a PIN.
 public struct ChildLoginRequest: Hashable, WireObject {
-    /// As `FieldReader.code` has it.
+    /// The family's child code, as `FieldReader.code` reads it.
     public var familyCode: String
     public var username: String
     public var pin: PIN
@@ -118,7 +118,7 @@ public struct AuthResponse: Hashable, WireObject {
     public var user: AuthUser
     public var familyID: FamilyID?
     public var familyRole: FamilyRole?
-    /// For the device to send with its next sign-in. Nil but after a sign-up and a sign-in with a password.
+    /// The secret for the device to send with its next sign-in. Nil but after a sign-up and a sign-in with a password.
     public var deviceSecret: Secret?
 
     public init(

@@ -1,25 +1,25 @@
 import Domain
 import JSON
 
-/// How a person's words were entered on their device.
+/// The way in which a person's words were entered on their device.
 public enum InputSource: String, Sendable, CaseIterable, WireEnumeration {
     case keyboard, dictation, camera, gallery, document, habit, onboarding
-    /// Imported from another program.
+    /// The words were imported from another program.
     case imported = "import"
 }
 
-/// Where in a client an input was entered.
+/// The place in a client where an input was entered.
 public enum SourceContext: String, Sendable, CaseIterable, WireEnumeration {
     case dashboard, capture, habit, legacy, onboarding
     case imported = "import"
 }
 
-/// How an input came about, as its device says: members of the requests that carry a person's words.
+/// The origin of an input, as its device reports it: members of the requests that carry a person's words.
 public struct Capture: Hashable, Sendable {
     public static let confidences = 0.0...1.0
 
     public var source: InputSource
-    /// How sure the device is that these are the words, such as after dictation; nil where it does not say.
+    /// The confidence of the device in the words, 0 to 1, such as after dictation; nil where it does not say.
     public var confidence: Double?
     public var context: SourceContext?
 

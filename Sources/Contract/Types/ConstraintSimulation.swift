@@ -6,7 +6,7 @@ import NagzAI
 public struct SimulatedQuestion: Hashable, WireObject {
     /// At most 10,000 characters.
     public var content: String
-    /// Nil for an estimate from the content.
+    /// The number of tokens; nil for an estimate from the content.
     public var tokenCount: Int?
     public var intent: QuestionIntent?
     public var privacyLevel: PrivacyLevel
@@ -70,7 +70,7 @@ public struct SimulatedCase: Hashable, WireObject {
 
 /// A constraint that need not be saved.
 public struct SimulatedConstraint: Hashable, WireObject {
-    /// Nil for its place in the list, counted from 1.
+    /// The id; nil for the constraint's place in the list, counted from 1.
     public var id: ConstraintID?
     public var terms: ConstraintTerms
 
@@ -98,7 +98,7 @@ public struct ConstraintSimulation: Hashable, WireObject {
 
     public var familyID: FamilyID
     public var cases: [SimulatedCase]
-    /// In place of the saved ones; nil for those that apply to the caller.
+    /// The constraints in place of the saved ones; nil for those that apply to the caller.
     public var constraints: [SimulatedConstraint]?
 
     public init(familyID: FamilyID, cases: [SimulatedCase], constraints: [SimulatedConstraint]? = nil) {
@@ -128,7 +128,7 @@ public struct ConstraintSimulation: Hashable, WireObject {
     }
 }
 
-/// What policy and router say of each case, in the order of the cases.
+/// The results of policy and router for each case, in the order of the cases.
 public struct SimulationAnswer: Hashable, WireObject {
     public var results: [SimulationResult]
 

@@ -58,7 +58,7 @@ extension ConstraintFault {
     fileprivate var lastName: String { field.split(separator: ".").last.map(String.init) ?? field }
 }
 
-/// What a constraint says, without its place in a family: as it is made, exported and imported.
+/// The terms of a constraint, without its place in a family: as it is made, exported and imported.
 ///
 /// What is read from JSON keeps every limit of `Constraint`.
 public struct ConstraintTerms: Hashable, WireObject {
@@ -116,7 +116,7 @@ public struct ConstraintTerms: Hashable, WireObject {
             conditions: conditions, action: action)
     }
 
-    /// The same with a trimmed name.
+    /// Returns the same terms with a trimmed name.
     /// - Throws: a fault of any member.
     public func checked() throws(InvalidInput) -> ConstraintTerms {
         do {

@@ -6,7 +6,7 @@ import NagzAI
 public struct ConstraintResponse: Hashable, WireObject {
     public var id: ConstraintID
     public var familyID: FamilyID
-    /// Nil for a constraint of the family.
+    /// The owner; nil for a constraint of the family.
     public var ownerID: UserID?
     public var terms: ConstraintTerms
     /// The constraint as one sentence.
@@ -81,7 +81,7 @@ public struct ConstraintMove: Hashable, WireObject {
 /// A constraint that was made or changed, and the others that moved because their priority was taken.
 public struct ConstraintChange: Hashable, WireObject {
     public var constraint: ConstraintResponse
-    /// By priority.
+    /// The constraints that moved, by priority.
     public var reordered: [ConstraintMove]
 
     public init(constraint: ConstraintResponse, reordered: [ConstraintMove]) {
@@ -127,7 +127,7 @@ public struct ConstraintOrderUpdate: Hashable, WireObject {
 
 /// The constraints that have another priority now.
 public struct ConstraintMoves: Hashable, WireObject {
-    /// By priority.
+    /// The constraints that moved, by priority.
     public var reordered: [ConstraintMove]
 
     public init(reordered: [ConstraintMove]) {
@@ -220,10 +220,10 @@ public struct ConstraintDocument: Hashable, WireObject {
     }
 }
 
-/// What an import did, or would do.
+/// The result of an import, or of its dry run.
 public struct ConstraintImport: Hashable, WireObject {
     public var isDryRun: Bool
-    /// How many constraints it adds.
+    /// The number of constraints that it adds.
     public var imported: Int
     /// The earlier constraints that move, by priority.
     public var reordered: [ConstraintMove]

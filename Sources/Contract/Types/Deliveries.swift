@@ -7,7 +7,7 @@ public struct DeliveryResponse: Hashable, WireObject {
     public var nagEventID: EventID
     public var channel: DeliveryChannel
     public var status: DeliveryStatus
-    /// What the provider calls it; nil until it was sent.
+    /// The provider's name for the message; nil until it was sent.
     public var providerRef: String?
 
     public init(

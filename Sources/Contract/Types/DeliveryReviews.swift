@@ -5,23 +5,23 @@ import JSON
 public struct DeliveryReview: Hashable, WireObject {
     public var id: DeliveryID
     public var familyID: FamilyID
-    /// Nil for one about a connection, which `familyID` names then.
+    /// The nag; nil for a delivery about a connection, which `familyID` names then.
     public var nagID: NagID?
-    /// The event it tells of; nil where that is not stored any more.
+    /// The event that it notifies of; nil where that is not stored any more.
     public var cause: String?
     public var userID: UserID
     public var channel: DeliveryChannel
     public var status: DeliveryStatus
     /// Attempts so far.
     public var attempts: Int
-    /// Why it failed or is tried again: a code, or what the provider said.
+    /// The reason for which it failed or is tried again: a code, or the provider's words.
     public var failure: String?
     /// Whether it failed because nobody needs it any more.
     public var isDropped: Bool
     /// Reminders of an overdue nag that followed it.
     public var repeats: Int
     public var createdAt: Timestamp
-    /// When it is sent, or its recipient reminded again; nil if neither.
+    /// The time at which it is sent, or its recipient reminded again; nil if neither.
     public var nextAttemptAt: Timestamp?
 
     public init(

@@ -104,7 +104,7 @@ public struct DeviceTokenResponse: Hashable, WireObject {
     public var platform: DevicePlatform
     public var token: Secret
     public var createdAt: Timestamp
-    /// When the token was registered again; nil if it never was.
+    /// The time at which the token was last registered again; nil if it never was.
     public var lastUsedAt: Timestamp?
 
     public init(

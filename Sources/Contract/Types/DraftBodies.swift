@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// What a draft does: exactly this, when it is executed.
+/// The effect of a draft: exactly this, when it is executed.
 public enum DraftBody: Hashable, Sendable {
     case suggestedNag(SuggestedNag)
     case dueChange(DueChange)
@@ -111,7 +111,7 @@ public struct DueChange: Hashable, WireObject {
     }
 }
 
-/// What a nag's recipient is told.
+/// The message to a nag's recipient.
 public struct PushBackMessage: Hashable, WireObject {
     public var message: String
 
@@ -128,7 +128,7 @@ public struct PushBackMessage: Hashable, WireObject {
     }
 }
 
-/// What an incentive rule gives. Only what an active rule of the family promises can be given.
+/// The reward of an incentive rule. Only one that an active rule of the family promises can be given.
 public struct Consequence: Hashable, WireObject {
     public var ruleID: IncentiveRuleID
     public var actionType: IncentiveReward

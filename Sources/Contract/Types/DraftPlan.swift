@@ -1,12 +1,12 @@
 import Domain
 import JSON
 
-/// One step of what the execution of a draft does.
+/// One step of a draft's execution.
 public struct DraftPlanStep: Hashable, WireObject {
     public var action: DraftSideEffect
     /// The nag that it is done to; nil where the nag is made by the plan, or there is none.
     public var nagID: NagID?
-    /// Whom it concerns, where the draft names them.
+    /// The people whom it concerns, where the draft names them.
     public var userIDs: [UserID]
     /// The due time that it sets.
     public var dueAt: Timestamp?
@@ -34,7 +34,7 @@ public struct DraftPlanStep: Hashable, WireObject {
     }
 }
 
-/// Who has written what a draft does.
+/// The author of a draft's body.
 public enum DraftWriter: String, Sendable, CaseIterable, WireEnumeration {
     case rules
     /// The draft's `model`.
@@ -46,7 +46,7 @@ public enum DraftWriter: String, Sendable, CaseIterable, WireEnumeration {
 }
 
 extension DraftResponse {
-    /// What the execution will do, in this order.
+    /// The steps of the execution, in this order.
     public var plan: [DraftPlanStep] {
         switch body {
         case .suggestedNag(let nag):

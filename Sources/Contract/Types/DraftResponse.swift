@@ -13,15 +13,16 @@ public struct DraftResponse: Hashable, WireObject {
     /// The rows that the author selected, and those of them that the draft was built from.
     public var contextIDs: [ResourceID]
     public var citations: [ResourceID]
-    /// What wrote the draft first: `heuristic`, `client`, or a model's provider and name, such as `server_gateway/NAME`.
+    /// The first author of the draft: `heuristic`, `client`, or a model's provider and name, such as
+    /// `server_gateway/NAME`.
     public var model: String
     /// A keyed digest of the body, as the audit log has it with each step; nil where there is no key.
     public var bodyHash: String?
-    /// Why the rules wrote it instead of the model that was asked for; `none` where they did not.
+    /// The reason for which the rules wrote it instead of the model that was asked for; `none` where they did not.
     public var fallbackReason = noFallback
     /// 0 to 1; nil for a body that the client gave.
     public var confidence: Double?
-    /// What constraints say of the author's words.
+    /// The warnings about the author's words.
     public var warnings: [String]
     public var progress: DraftProgress
     public var editedBy: UserID?
@@ -33,12 +34,13 @@ public struct DraftResponse: Hashable, WireObject {
     public var executedAt: Timestamp?
     public var rejectedBy: UserID?
     public var rejectedAt: Timestamp?
-    /// What the execution made or changed.
+    /// The row that the execution made or changed.
     public var resultID: ResourceID?
     /// The import that it came with, and the item of it that it was made of; nil for others.
     public var importID: ImportID?
     public var itemID: InputID?
-    /// Who is asked to decide about it: the creator of the nag whose recipient asks for a later time; nil for others.
+    /// The person who is asked to decide about it: the creator of the nag whose recipient asks for a later time; nil
+    /// for others.
     public var addresseeID: UserID?
     public var traceID: TraceID
     public var createdAt: Timestamp

@@ -6,20 +6,20 @@ import NagzAI
 public struct DraftCreate: Hashable, WireObject {
     public var familyID: FamilyID
     public var kind: DraftKind
-    /// What the draft is about; required where it changes a nag.
+    /// The nag that the draft is about; required where it changes one.
     public var nagID: NagID?
     /// Rows that the draft may be built from: nags, nag events, excuses and mediation events; at most 20.
     public var contextIDs: [ResourceID]
     /// The person's words.
     public var text: String?
-    /// What the draft does, from an engine of the client's.
+    /// The body of the draft, from an engine of the client's.
     public var body: DraftBody?
-    /// Whom a digest without a body is for; otherwise not read.
+    /// The recipients of a digest without a body; otherwise not read.
     public var recipientIDs: [UserID]?
     public var source: DraftSource
-    /// Who reads the words: the rules, or a model.
+    /// The reader of the words: the rules, or a model.
     public var taskType: TaskType?
-    /// Of the person's models, the one to ask.
+    /// The one of the person's models to ask.
     public var model: String?
     /// A confirmation that an earlier refusal asked for.
     public var confirmation: Secret?
@@ -42,7 +42,7 @@ public struct DraftCreate: Hashable, WireObject {
         self.confirmation = confirmation
     }
 
-    /// How the words are to be read.
+    /// The options by which the words are read.
     public var options: ExecutionOptions {
         ExecutionOptions(taskType: taskType, model: model, confirmation: confirmation)
     }

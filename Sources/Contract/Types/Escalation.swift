@@ -8,7 +8,7 @@ public struct EscalationResponse: Hashable, WireObject {
     public var currentPhase: EscalationPhase
     public var dueAt: Timestamp
     public var computedAt: Timestamp
-    /// When the next phase begins or the nag is missed, with quiet hours; nil for a nag that is not open.
+    /// The time at which the next phase begins or the nag is missed, with quiet hours; nil for a nag that is not open.
     public var nextStepAt: Timestamp?
     /// The time of the recipient's next reminder; nil before the nag is overdue.
     public var nextReminderAt: Timestamp?

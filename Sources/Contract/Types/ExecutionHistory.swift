@@ -2,17 +2,17 @@ import Domain
 import JSON
 import NagzAI
 
-/// One attempt to answer a question, as the history tells it: no words of the question or the answer.
+/// One attempt to answer a question, as the history shows it: no words of the question or the answer.
 public struct ExecutionRecord: Hashable, WireObject {
     public var id: ExecutionID
     public var familyID: FamilyID
-    /// Who asked.
+    /// The person who asked.
     public var userID: UserID
     public var traceID: TraceID
     public var questionID: QuestionID?
     public var operation: AskedOperation
     public var nagID: NagID?
-    /// Nil for an answer.
+    /// The error's code; nil for an answer.
     public var errorCode: String?
     public var createdAt: Timestamp
     public var execution: ExecutionReport
@@ -69,7 +69,7 @@ public enum ExecutionResult: String, Sendable, CaseIterable, WireEnumeration { c
 /// A page of the history, newest first.
 public struct ExecutionPage: Hashable, WireObject {
     public var items: [ExecutionRecord]
-    /// Where the next page begins; nil at the end.
+    /// The cursor of the next page; nil at the end.
     public var nextCursor: String?
 
     public init(items: [ExecutionRecord], nextCursor: String?) {
@@ -113,7 +113,7 @@ public struct ExecutionTrace: Hashable, WireObject {
     }
 }
 
-/// How many records were deleted.
+/// The number of records that were deleted.
 public struct ExecutionDeletion: Hashable, WireObject {
     public var deleted: Int
 

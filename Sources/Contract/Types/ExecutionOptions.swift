@@ -2,7 +2,7 @@ import Domain
 import JSON
 import NagzAI
 
-/// What a client may say about how its question is answered. Nil means what the server or the person's preferences say.
+/// A client's options for the answer to its question. Nil leaves the choice to the server or the person's preferences.
 public struct ExecutionOptions: Hashable, Sendable {
     /// The execution's trace; it wins over the request's `traceparent`.
     public var traceID: TraceID?
@@ -68,8 +68,8 @@ public struct ExecutionOptions: Hashable, Sendable {
 }
 
 extension ExecutionOptions: WireParameters {
-    /// Without the token of a session, which MUST NOT be in an address: addresses reach logs. A confirmation may be: it is
-    /// of use to its person alone, for one question, once.
+    /// Reads the options of an address, without the token of a session, which MUST NOT be in one: addresses reach logs.
+    /// A confirmation may be: it is of use to its person alone, for one question, once.
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(
             traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),

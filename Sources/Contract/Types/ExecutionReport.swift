@@ -2,14 +2,14 @@ import Domain
 import JSON
 import NagzAI
 
-/// How an answer came about.
+/// A report on the way to an answer.
 public struct ExecutionReport: Hashable, WireObject {
     public var id: ExecutionID
     public var provider: String
     public var model: String?
     /// The model that the question was sent to, whatever became of it; nil where none was.
     public var asked: AskedModel?
-    /// Where the router sent the question; nil for one that it sent nowhere.
+    /// The route by which the router sent the question; nil for one that it sent nowhere.
     public var route: RoutingDecision.Route?
     /// The router's rule.
     public var rule: RoutingRule?
@@ -17,7 +17,7 @@ public struct ExecutionReport: Hashable, WireObject {
     public var reason: String?
     /// The rule by which the client says that it chose the server; nil where it says nothing.
     public var claimedRule: RoutingRule?
-    /// What the client asked for; `heuristic` where it said nothing.
+    /// The task that the client asked for; `heuristic` where it said nothing.
     public var taskType: TaskType
     public var privacyLevel: PrivacyLevel
     public var intent: QuestionIntent?
@@ -26,7 +26,7 @@ public struct ExecutionReport: Hashable, WireObject {
     public var isFallbackAllowed: Bool
     /// Whether something else answered than was asked for.
     public var usedFallback: Bool
-    /// Why; `none` without a fallback.
+    /// The reason for the fallback; `none` without one.
     public var fallbackReason: String
     /// Whether the person agreed to a wider fallback.
     public var fallbackConfirmed: ConfirmationStatus
@@ -47,11 +47,11 @@ public struct ExecutionReport: Hashable, WireObject {
     public var evaluated: [ConstraintID]
     public var applied: [ConstraintID]
     public var warnings: [String]
-    /// Why a constraint blocked the question.
+    /// The reason for which a constraint blocked the question.
     public var violation: String?
-    /// What the answer left behind: `ai_mediation_event`, a row of the feed.
+    /// The side effects of the answer: `ai_mediation_event`, a row of the feed.
     public var sideEffects: [String]
-    /// What a tip or a push-back was grounded in; nil for other operations and for errors.
+    /// The grounding of a tip or a push-back; nil for other operations and for errors.
     public var grounding: Grounding?
 
     /// Whether the rules answered although a model had been asked.

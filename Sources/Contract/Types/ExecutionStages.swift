@@ -15,7 +15,7 @@ public enum ExecutionStage: String, Sendable, CaseIterable, WireEnumeration {
     case failed
 }
 
-/// When a question reached a stage.
+/// The time at which a question reached a stage.
 public struct StageTime: Hashable, WireObject {
     public var stage: ExecutionStage
     public var at: Timestamp

@@ -113,7 +113,7 @@ public struct ExecutedResponse: Hashable, WireObject {
 /// Declines what a refused question asked the person to confirm.
 public struct ConfirmationReply: Hashable, WireObject {
     public var confirmation: Secret
-    /// Only false: whoever accepts asks again, with the confirmation.
+    /// Whether the person accepts: only false, because whoever accepts asks again, with the confirmation.
     public var isAccepted: Bool
 
     public init(confirmation: Secret, isAccepted: Bool = false) {
@@ -167,7 +167,7 @@ public struct AISessionCreate: Hashable, WireObject {
 public struct AISession: Hashable, WireObject {
     /// Secret; the server keeps its digest only.
     public var sessionID: Secret
-    /// When it ends unless it is used before.
+    /// The time at which it ends unless it is used before.
     public var expiresAt: Timestamp
 
     public init(sessionID: Secret, expiresAt: Timestamp) {

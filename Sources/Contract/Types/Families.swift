@@ -88,7 +88,8 @@ public struct MemberDetail: Hashable, WireObject {
     public var status: MembershipStatus
     public var joinedAt: Timestamp
     public var hasChildLogin: Bool
-    /// When a sign-in locked by wrong PINs is unlocked; nil if it is not locked, and for everyone except guardians.
+    /// The time at which a sign-in locked by wrong PINs is unlocked; nil if it is not locked, and for everyone except
+    /// guardians.
     public var loginLockedUntil: Timestamp?
 
     public init(

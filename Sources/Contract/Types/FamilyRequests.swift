@@ -51,7 +51,7 @@ public struct FamilyUpdate: Hashable, WireObject {
 
 /// Joins the family with this code as a participant.
 public struct JoinRequest: Hashable, WireObject {
-    /// As `FieldReader.code` has it.
+    /// The family's invite code, as `FieldReader.code` reads it.
     public var inviteCode: String
 
     public init(inviteCode: String) {

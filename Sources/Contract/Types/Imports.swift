@@ -27,7 +27,7 @@ public struct ImportItemID: Hashable, Sendable, WireText {
 
 /// A nag that somebody imports. It becomes a draft, which people approve like any other.
 public struct ImportItem: Hashable, WireObject {
-    /// Chosen by the client: the same id of the same person is the same item, in every import.
+    /// The id that the client has chosen: the same id of the same person is the same item, in every import.
     public var itemID: ImportItemID
     public var nag: SuggestedNag
 
@@ -54,7 +54,7 @@ public struct NagImport: Hashable, WireObject {
     public static let sizes = 1...100
 
     public var familyID: FamilyID
-    /// Chosen by the client, for idempotency of the batch. No other import of the family may have it.
+    /// The id that the client has chosen, for idempotency of the batch. No other import of the family may have it.
     public var importID: ImportID
     public var source: DraftSource
     /// 1…100 items with distinct ids.
@@ -92,7 +92,7 @@ public struct NagImport: Hashable, WireObject {
     }
 }
 
-/// What becomes of an imported item.
+/// The outcome of an imported item.
 public enum ImportOutcome: String, Sendable, CaseIterable, WireEnumeration {
     /// It is a draft of this import; in a dry run, it would be.
     case new
@@ -104,9 +104,9 @@ public enum ImportOutcome: String, Sendable, CaseIterable, WireEnumeration {
     case invalid
 }
 
-/// What is wrong with an imported item.
+/// A fault of an imported item.
 public struct ImportFault: Hashable, WireObject {
-    /// Such as `items[3].due_at`.
+    /// The path of the field, such as `items[3].due_at`.
     public var field: String
     /// A sentence for the user.
     public var message: String
@@ -135,7 +135,7 @@ public struct ImportItemResult: Hashable, WireObject {
     public var outcome: ImportOutcome
     /// The draft that it became; nil for an item that is invalid, and in a dry run for one that would become a draft.
     public var draftID: DraftID?
-    /// Nil unless the item is invalid.
+    /// The fault; nil unless the item is invalid.
     public var error: ImportFault?
 
     public init(itemID: ImportItemID, outcome: ImportOutcome, draftID: DraftID? = nil, error: ImportFault? = nil) {
@@ -196,10 +196,10 @@ public struct ImportResponse: Hashable, WireObject {
     public var authorID: UserID
     public var source: DraftSource
     public var createdAt: Timestamp
-    /// In the order of the items.
+    /// The drafts in the order of the items.
     public var drafts: [DraftResponse]
 
-    /// How many of the drafts can still be executed.
+    /// The number of the drafts that can still be executed.
     public var openDrafts: Int { drafts.count { $0.progress.state.isOpen } }
 
     public init(

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// What makes a rule take effect.
+/// The condition under which a rule takes effect.
 public struct IncentiveCondition: Hashable, WireObject {
     public var type: IncentiveTrigger
     /// 1…100.
@@ -25,7 +25,7 @@ public struct IncentiveCondition: Hashable, WireObject {
     }
 }
 
-/// What a rule gives.
+/// The reward of a rule.
 public struct IncentiveAction: Hashable, WireObject {
     public var type: IncentiveReward
     /// 1…1,000: points; without meaning for a badge.
@@ -170,20 +170,20 @@ public struct IncentiveRuleResponse: Hashable, WireObject {
     }
 }
 
-/// What a rule did when a nag was completed.
+/// The effect of a rule when a nag was completed.
 public struct IncentiveEventResponse: Hashable, WireObject {
     public var id: IncentiveEventID
     public var nagID: NagID
     public var ruleID: IncentiveRuleID
     public var ruleVersion: Int
-    /// Who gets it.
+    /// The person who gets it.
     public var userID: UserID
     public var actionType: IncentiveReward
     public var amount: Int
     /// The guardian who confirmed it; nil while it waits, and for a rule that needs no confirmation.
     public var approvedBy: UserID?
     public var at: Timestamp
-    /// When it was given; nil while it waits for a guardian.
+    /// The time at which it was given; nil while it waits for a guardian.
     public var appliedAt: Timestamp?
 
     public init(

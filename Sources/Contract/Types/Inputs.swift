@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// What a person did on their device.
+/// An act of a person on their device.
 public enum InputAct: Hashable, Sendable {
     /// Reports a nag's status, with an optional note.
     case status(NagStatus, note: String?)
@@ -14,9 +14,9 @@ public enum InputAct: Hashable, Sendable {
     case classification(of: InputID, category: ExcuseCategory)
     /// A summary of an earlier input of the same person, made later on their device.
     case summary(of: InputID, text: String)
-    /// That an earlier input of the same person has to do with another one, which is named by its event in the feed.
+    /// Relates an earlier input of the same person to another one, which is named by its event in the feed.
     case relation(of: InputID, to: EventID)
-    /// That an earlier input of the same person says the same as another one, which stands for both from now on.
+    /// Merges an earlier input of the same person into another one that says the same, and stands for both from now on.
     case merge(of: InputID, into: EventID)
     /// Creates a nag in the upload's family. It names neither a family nor a connection of its own.
     case nag(NagCreate)
@@ -46,9 +46,9 @@ public struct OutboxItem: Hashable, WireObject {
     /// Characters of a summary.
     public static let summaryLength = 1...500
 
-    /// Chosen by the device, for idempotency: the same ID is the same input, however often it is sent.
+    /// The id that the device has chosen, for idempotency: the same ID is the same input, however often it is sent.
     public var clientID: InputID
-    /// What it is about; nil for a new nag, whose id the server chooses.
+    /// The nag that it is about; nil for a new nag, whose id the server chooses.
     public var nagID: NagID?
     public var act: InputAct
     /// The time on the device's clock.
@@ -130,7 +130,7 @@ public struct OutboxItem: Hashable, WireObject {
     }
 }
 
-/// What a device did offline, in order.
+/// The inputs from a device that was offline, in order.
 public struct OutboxUpload: Hashable, WireObject {
     public var familyID: FamilyID
     /// 1…100 items with distinct IDs.
@@ -183,7 +183,7 @@ public struct InputResult: Hashable, WireObject {
     public var eventID: EventID?
     /// The draft that it became; nil unless it was drafted.
     public var draftID: DraftID?
-    /// Why it was not applied.
+    /// The reason for which it was not applied.
     public var error: InputRefusal?
 
     public init(
@@ -215,14 +215,14 @@ public struct InputResult: Hashable, WireObject {
     }
 }
 
-/// Why an input was not applied, with the codes of the error envelope.
+/// The reason for which an input was not applied, with the codes of the error envelope.
 public struct InputRefusal: Hashable, WireObject {
     public var code: ErrorCode
     /// A sentence for the user.
     public var message: String
     /// A more specific reason, as in an error response.
     public var reason: String?
-    /// When an instance of a series can be completed, where that is later.
+    /// The time at which an instance of a series can be completed, where that is later.
     public var opensAt: Timestamp?
 
     public init(code: ErrorCode, message: String, reason: String? = nil, opensAt: Timestamp? = nil) {
@@ -232,7 +232,7 @@ public struct InputRefusal: Hashable, WireObject {
         self.opensAt = opensAt
     }
 
-    /// What an error response tells, for one input of many.
+    /// Creates the refusal of one input among many from an error response.
     public init(_ error: APIError) {
         self.init(code: error.code, message: error.message, reason: error.reason, opensAt: error.opensAt)
     }

@@ -6,13 +6,13 @@ import NagzAI
 public struct AIKeyUpdate: Hashable, WireObject {
     /// 16…512 visible ASCII characters.
     public var key: Secret
-    /// As the provider names it, 1…200 characters.
+    /// The model, as the provider names it, 1…200 characters.
     public var model: String
     /// The base URL, `https` only; for a custom provider, and for no other.
     public var endpoint: String?
-    /// Nil for the provider's usual one.
+    /// The style of schemas; nil for the provider's usual one.
     public var schemaStyle: SchemaStyle?
-    /// Nil for the provider's usual one.
+    /// The name of the limit of tokens; nil for the provider's usual one.
     public var tokensField: TokensField?
     /// The account's password.
     public var password: Secret
@@ -64,7 +64,7 @@ public struct AIKeyResponse: Hashable, WireObject {
     public var schemaStyle: SchemaStyle
     public var tokensField: TokensField
     public var createdAt: Timestamp
-    /// When the server last called the provider with it; nil for never.
+    /// The time at which the server last called the provider with it; nil for never.
     public var lastUsedAt: Timestamp?
 
     public init(
@@ -108,7 +108,7 @@ public struct AIKeyResponse: Hashable, WireObject {
 
 /// A person's stored keys.
 public struct AIKeyList: Hashable, WireObject {
-    /// In the order of the providers' names.
+    /// The keys in the order of the providers' names.
     public var items: [AIKeyResponse]
 
     public init(items: [AIKeyResponse]) { self.items = items }
@@ -118,7 +118,7 @@ public struct AIKeyList: Hashable, WireObject {
     public func write(to json: inout JSONWriter) { json.object { $0.field("items", items) } }
 }
 
-/// What a provider said to a key.
+/// The provider's answer to a key.
 public struct AIKeyCheck: Hashable, WireObject {
     public var isAvailable: Bool
     /// An `UnavailabilityReason`; nil if it is available.

@@ -12,7 +12,7 @@ public struct MeResponse: Hashable, WireObject {
     public var status: String
     public var createdAt: Timestamp
     public var isAdministrator: Bool
-    /// Nil for somebody who is in no family.
+    /// The person's family; nil for somebody who is in none.
     public var family: MyFamily?
     /// The consents that are in force for the caller, given by themselves or by a guardian.
     public var consents: [ConsentType]
@@ -100,7 +100,7 @@ public struct MyFamily: Hashable, WireObject {
     }
 }
 
-/// What works for a person in their family, by consents and preferences together.
+/// The functions that are switched on for a person in their family, by consents and preferences together.
 public struct SwitchedOn: Hashable, WireObject {
     /// Answers of the AI on the server.
     public var ai: Bool
@@ -155,7 +155,7 @@ public struct SessionResponse: Hashable, WireObject {
     public var createdAt: Timestamp
     /// The last sign-in or refresh.
     public var lastUsedAt: Timestamp
-    /// When the session ends if it is not used again.
+    /// The time at which the session ends if it is not used again.
     public var expiresAt: Timestamp
     /// The `User-Agent` of the client that signed in; nil where it sent none.
     public var client: String?

@@ -15,9 +15,9 @@ public struct ModelProviderItem: Hashable, WireObject {
     public var supportsTools: Bool
     /// Whether it can be held to a form of the answer.
     public var supportsSchemas: Bool
-    /// How many tokens a prompt and its answer have together, as declared; nil for no limit.
+    /// The number of tokens that a prompt and its answer have together, as declared; nil for no limit.
     public var contextTokens: Int?
-    /// How long an answer takes.
+    /// The time that an answer takes, in milliseconds.
     public var latencyMilliseconds: Double
     /// Whether that was measured, on the latest answer; else it is what is declared.
     public var isLatencyMeasured: Bool
@@ -25,7 +25,7 @@ public struct ModelProviderItem: Hashable, WireObject {
     public var tasks: [TaskKind]
     /// Whether a check has reached it.
     public var isAvailable: Bool
-    /// How long ago the check was; nil where there was none, and for the rules.
+    /// The seconds since the check; nil where there was none, and for the rules.
     public var checkAgeSeconds: Int?
     /// An `UnavailabilityReason`, `not_checked`, `adults_only` or `third_party_models_off`; nil if it is available.
     public var reason: String?

@@ -16,7 +16,7 @@ public struct NagResponse: Hashable, WireObject {
     public var description: String?
     public var strategyTemplate: StrategyTemplate
     public var recurrence: Recurrence?
-    /// When an instance of a series can be completed first; nil for a nag that comes once.
+    /// The first time at which an instance of a series can be completed; nil for a nag that comes once.
     public var opensAt: Timestamp?
     public var parentNagID: NagID?
     public var status: NagStatus
@@ -25,7 +25,7 @@ public struct NagResponse: Hashable, WireObject {
     public var committedAt: Timestamp?
     public var recipientDismissedAt: Timestamp?
     public var attachmentURLs: [AttachmentURL]
-    /// How its words came about.
+    /// The origin of its words.
     public var source: StoredSource
 
     public init(
@@ -114,7 +114,7 @@ public struct NagResponse: Hashable, WireObject {
         }
     }
 
-    /// For `If-Match`: what it says of the nag changes with every edit, and with its status.
+    /// The entity tag for `If-Match`: it changes with every edit, and with the nag's status.
     public var etag: String {
         var hash = FNV1a()
         for text in [status.rawValue, category.rawValue, doneDefinition.rawValue, description ?? ""] {

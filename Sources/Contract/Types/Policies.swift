@@ -39,7 +39,7 @@ public struct PolicyResponse: Hashable, WireObject {
     /// Scalars: every limit that the server obeys, and what clients have stored besides.
     public var constraints: JSONObject
     public var status: String
-    /// One more with every change that the owners made.
+    /// The version: one more with every change that the owners made.
     public var version: Int
     public var etag: String
     /// The change that waits for approval; nil where nothing is proposed.
@@ -94,7 +94,7 @@ public struct PolicyProposal: Hashable, WireObject {
     public var proposedAt: Timestamp
     public var owners: [UserID]
     public var constraints: JSONObject
-    /// Who has approved it; the proposer has by proposing it.
+    /// The people who have approved it; the proposer has by proposing it.
     public var approvedBy: [UserID]
 
     public init(

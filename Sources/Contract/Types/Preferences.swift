@@ -3,7 +3,7 @@ import JSON
 
 /// Changes some preferences and keeps the others.
 public struct PreferenceUpdate: Hashable, WireObject {
-    /// Merged by name; unknown names are kept.
+    /// The preferences to merge, by name; unknown names are kept.
     public var preferences: JSONObject
 
     public init(preferences: JSONObject) {

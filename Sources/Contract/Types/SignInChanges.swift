@@ -115,7 +115,7 @@ public struct PasswordReset: Hashable, WireObject {
 public struct AccountCode: Hashable, Sendable, WireText, CustomStringConvertible {
     public static let length = 20
 
-    /// In capital letters, without blanks and hyphens.
+    /// The code in capital letters, without blanks and hyphens.
     public let wireText: String
 
     public init(wireText text: String) throws(InvalidInput) {

@@ -2,12 +2,12 @@ import Domain
 import JSON
 import NagzAI
 
-/// What policy and router say of one case.
+/// The results of policy and router for one case.
 public struct SimulationResult: Hashable, WireObject {
     public var policy: SimulatedPolicy
-    /// Nil where the question has no route.
+    /// The decision; nil where the question has no route.
     public var decision: SimulatedDecision?
-    /// Why the question has no route; nil where it has one.
+    /// The reason for which the question has no route; nil where it has one.
     public var failure: SimulatedFailure?
     /// The outcome in words.
     public var explanation: String
@@ -41,12 +41,12 @@ public struct SimulationResult: Hashable, WireObject {
     }
 }
 
-/// What the constraints say of a question.
+/// The result of the constraints for a question.
 public struct SimulatedPolicy: Hashable, WireObject {
     public var isAllowed: Bool
     /// The strongest action that applies; nil if none does.
     public var effectiveAction: String?
-    /// In the order of evaluation.
+    /// The constraints in the order of evaluation.
     public var evaluated: [ConstraintID]
     public var applied: [ConstraintID]
     public var warnings: [String]
@@ -109,7 +109,7 @@ public struct SimulatedViolation: Hashable, WireObject {
     }
 }
 
-/// Where a question would be answered.
+/// The route of a question.
 public struct SimulatedDecision: Hashable, WireObject {
     public var route: String
     public var taskType: TaskType
@@ -168,11 +168,11 @@ public struct SimulatedDecision: Hashable, WireObject {
     }
 }
 
-/// Why a question has no route.
+/// The reason for which a question has no route.
 public struct SimulatedFailure: Hashable, WireObject {
-    /// Nil where the person has switched the AI off.
+    /// The code; nil where the person has switched the AI off.
     public var code: String?
-    /// Nil where the person's mode decides and no rule.
+    /// The rule; nil where the person's mode decides and no rule.
     public var rule: String?
 
     public init(code: String?, rule: String?) {

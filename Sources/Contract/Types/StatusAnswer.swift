@@ -9,11 +9,12 @@ public struct ReadinessAnswer: Hashable, WireObject {
     /// `explained`, `unexplained`, `incomplete`, `running` or `off`: the result of the last full check of the log and
     /// the database.
     public var auditState: String
-    /// When the last full check ended; nil before the first one.
+    /// The time at which the last full check ended; nil before the first one.
     public var auditCheckedAt: Timestamp?
-    /// How far the check under way is, compared with the last one; nil between checks, and during the first one.
+    /// The progress of the check under way in percent, compared with the last one; nil between checks, and during the
+    /// first one.
     public var auditCheckPercent: Int?
-    /// What verifications on request have found and nobody has acknowledged.
+    /// The number of findings of verifications on request that nobody has acknowledged.
     public var auditFindings: Int
     /// `current`, `late` or `off`: whether nags escalate on time.
     public var scheduler: String

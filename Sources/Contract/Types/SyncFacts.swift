@@ -2,8 +2,8 @@ import Domain
 import JSON
 import NagzAI
 
-/// What a device needs besides the feed's rows to run AI operations, as of the same moment: members, their preferences,
-/// and totals over a longer past than the feed has.
+/// The facts that a device needs besides the feed's rows to run AI operations, as of the same moment: members, their
+/// preferences, and totals over a longer past than the feed has.
 ///
 /// Guardians get all members, others only themselves.
 public struct FamilyFacts: Hashable, WireObject {
@@ -16,7 +16,7 @@ public struct FamilyFacts: Hashable, WireObject {
     public var members: [MemberFacts]
     /// The constraints that the caller's questions obey, in the order of evaluation; older servers send none.
     public var constraints: [ConstraintFacts]
-    /// What the caller has chosen for their questions; older servers do not say it.
+    /// The caller's choices for their questions; older servers do not say it.
     public var choices: AIChoices
 
     public init(

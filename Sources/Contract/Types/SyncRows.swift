@@ -14,7 +14,7 @@ public struct SyncedNag: Hashable, WireObject {
     public var status: String
     public var createdAt: Timestamp
     public var committedAt: Timestamp?
-    /// When an instance of a series can be completed first.
+    /// The first time at which an instance of a series can be completed.
     public var opensAt: Timestamp?
 
     public init(
@@ -76,9 +76,9 @@ public struct SyncedNagEvent: Hashable, WireObject {
     public var eventType: String
     public var actorID: UserID
     public var at: Timestamp
-    /// Only strings, because the mobile client otherwise drops the whole response.
+    /// The details: only strings, because the mobile client otherwise drops the whole response.
     public var payload: [String: String]
-    /// How the words came about; nil from older servers.
+    /// The origin of the words; nil from older servers.
     public var source: String?
 
     public init(
