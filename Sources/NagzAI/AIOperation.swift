@@ -18,14 +18,14 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     public let id: AIOperationID
     /// The permission that an operation on a nag requires.
     public let nagAct: NagAct
-    /// Which of the question's facts the rule uses.
+    /// The depth of the question's facts that the rule uses.
     public let facts: FactDepth
     public let onDevice: OnDevice
     /// The rule, a pure function.
     public let rule: @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>
-    /// What the server records of a response and its facts.
+    /// Returns the record that the server stores of a response and its facts.
     public let record: @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord
-    /// How a model says the response's text in other words; nil where responses are figures.
+    /// The wording of the response's text by a model; nil where responses are figures.
     public let wording: ModelWording<Question, Response>?
 
     public init(
@@ -44,11 +44,11 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     }
 }
 
-/// Which facts a rule uses.
+/// The depth of the facts that a rule uses.
 public enum FactDepth: Sendable {
     /// No facts, only the question.
     case none
-    /// Of a nag's facts, only recent misses and the streak.
+    /// Only recent misses and the streak, of a nag's facts.
     case tone
     /// All facts.
     case full
@@ -64,7 +64,7 @@ public enum OnDevice: Sendable {
     case never
 }
 
-/// What the feed and the audit log store of a response.
+/// The record of a response in the feed and the audit log.
 public struct AIRecord: Sendable {
     /// The feed's `prompt_type`, if it differs from the operation's ID.
     public var promptType: String?
@@ -78,9 +78,9 @@ public struct AIRecord: Sendable {
     public var classification: String
     /// Whether the response counts towards a limit.
     public var countsOnce: Bool
-    /// How sure the answer is, 0 to 1; nil where that depends on who worded it.
+    /// The confidence of the answer, 0 to 1; nil where that depends on who worded it.
     public var confidence: Double?
-    /// What a tip or a push-back was grounded in; nil for other operations.
+    /// The grounding of a tip or a push-back; nil for other operations.
     public var grounding: Grounding?
 
     public init(

@@ -3,7 +3,7 @@ import Domain
 /// A person's own question in words, about themselves.
 public struct CoachQuestion: AIQuestion, Hashable {
     public var familyID: FamilyID
-    /// Who asks; nil in a request, whose sender that is.
+    /// The person who asks; nil in a request, whose sender that is.
     public var userID: UserID?
     public var text: String
 
@@ -23,7 +23,7 @@ public struct CoachQuestion: AIQuestion, Hashable {
     }
 }
 
-/// What the coach knows of a person: their nags, recent misses and streak.
+/// The facts that the coach has of a person: their nags, recent misses and streak.
 public struct CoachFacts: Hashable, Sendable {
     /// A nag to the person that is open or that a digest counts.
     public struct Nag: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct CoachFacts: Hashable, Sendable {
         public var category: NagCategory
         public var status: NagStatus
         public var dueAt: Timestamp
-        /// When it was completed or missed; nil while it is open.
+        /// The time at which it was completed or missed; nil while it is open.
         public var closedAt: Timestamp?
 
         public init(id: NagID, category: NagCategory, status: NagStatus, dueAt: Timestamp, closedAt: Timestamp? = nil) {
@@ -45,12 +45,12 @@ public struct CoachFacts: Hashable, Sendable {
 
     public var familyID: FamilyID
     public var userID: UserID
-    /// In any order.
+    /// The nags in any order.
     public var nags: [Nag]
-    /// As in `NagFacts`.
+    /// The misses of the last seven days, as in `NagFacts`.
     public var missCount7d: Int
     public var streak: Int
-    /// How the person likes to be spoken to.
+    /// The tone that the person prefers.
     public var tone: PreferredTone
     /// The last turns of the AI session that the question goes on, oldest first.
     public var session: [SessionTurn] = []

@@ -1,7 +1,7 @@
 import Domain
 
-/// What words are read against to draft a nag: the family's members, and the moment and zone of the person who says
-/// them.
+/// The facts that words are read against to draft a nag: the family's members, and the moment and zone of the person
+/// who says them.
 public struct IntentFacts: Sendable {
     public struct Member: Hashable, Sendable {
         public var id: UserID
@@ -30,9 +30,9 @@ public struct IntentFacts: Sendable {
 ///
 /// Recipient and category come from the given lists, the due time from `DueTimeReader`.
 public struct DraftedNag: Hashable, Sendable {
-    /// How sure the rules are of what they read.
+    /// The confidence of the rules in their reading.
     public static let confidence = 0.3
-    /// The same where they did not understand what the words say of a time.
+    /// The confidence of the rules where they did not understand what the words say of a time.
     public static let misreadConfidence = 0.1
 
     public var recipient: UserID
@@ -40,7 +40,7 @@ public struct DraftedNag: Hashable, Sendable {
     public var description: String
     public var dueAt: Timestamp
     public var doneDefinition: DoneDefinition
-    /// What the words say of a time and was not understood.
+    /// The words about a time that were not understood.
     public var misread: [String] = []
 
     init(

@@ -72,7 +72,7 @@ public struct NagFacts: Hashable, Sendable {
 /// The nag of an operation.
 public struct NagSnapshot: Hashable, Sendable {
     public var id: NagID
-    /// Nil for a nag over a connection.
+    /// The family; nil for a nag over a connection.
     public var familyID: FamilyID?
     public var recipientID: UserID
     public var category: NagCategory
@@ -123,7 +123,7 @@ public struct PatternFacts: Hashable, Sendable {
 
     public var userID: UserID
     public var familyID: FamilyID
-    /// In any order; misses outside `FactWindow.patterns` are ignored.
+    /// The misses in any order; those outside `FactWindow.patterns` are ignored.
     public var misses: [Miss]
 
     public init(userID: UserID, familyID: FamilyID, misses: [Miss]) {
@@ -153,7 +153,7 @@ public struct DigestFacts: Hashable, Sendable {
         public var recipientID: UserID
         public var status: NagStatus
         public var dueAt: Timestamp
-        /// When it was completed or missed; nil while it is open.
+        /// The time at which it was completed or missed; nil while it is open.
         public var closedAt: Timestamp?
 
         public init(recipientID: UserID, status: NagStatus, dueAt: Timestamp, closedAt: Timestamp? = nil) {
@@ -176,9 +176,9 @@ public struct DigestFacts: Hashable, Sendable {
     public var familyID: FamilyID
     /// The member that the digest is about; nil for the whole family.
     public var subject: UserID?
-    /// In any order; removed members are left out.
+    /// The members in any order; removed members are left out.
     public var members: [Member]
-    /// In any order; those that a digest does not count are ignored.
+    /// The nags in any order; those that a digest does not count are ignored.
     public var nags: [Nag]
 
     public init(familyID: FamilyID, subject: UserID? = nil, members: [Member], nags: [Nag]) {

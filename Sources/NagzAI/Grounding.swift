@@ -1,6 +1,6 @@
 import Domain
 
-/// What an answer to or about a person was grounded in: how they like to be spoken to, and how much was remembered.
+/// The grounding of an answer to or about a person: the tone that they prefer, and how much was remembered.
 public struct Grounding: Hashable, Sendable {
     /// The tone the recipient prefers, or the default.
     public var persona: PreferredTone
@@ -17,14 +17,14 @@ public struct Grounding: Hashable, Sendable {
 }
 
 extension NagFacts {
-    /// Of a tip: the misses, time conflicts and resolved nags of the category within `FactWindow.recent`.
+    /// The grounding of a tip: the misses, time conflicts and resolved nags of the category within `FactWindow.recent`.
     var groundingOfCoaching: Grounding {
         Grounding(
             persona: preferences.tone, session: session.count,
             events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategory.total))
     }
 
-    /// Of a push-back: the misses within `FactWindow.recent`, and the push-backs that count for this one.
+    /// The grounding of a push-back: the misses within `FactWindow.recent`, and the push-backs that count for this one.
     var groundingOfPushBack: Grounding {
         let counted = pushBacks.isEmpty && earlierPushBack != nil ? 1 : pushBacks.count
         return Grounding(persona: preferences.tone, events: max(0, missCount7d) + counted)

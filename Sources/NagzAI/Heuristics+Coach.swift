@@ -1,9 +1,9 @@
 import Domain
 
-/// What a question to the coach is about.
+/// The topic of a question to the coach.
 public enum CoachTopic: String, Sendable, CaseIterable {
     case tone, week, due
-    /// Nothing that the facts can answer.
+    /// The facts can answer nothing of the question.
     case unknown
 }
 
@@ -68,7 +68,7 @@ extension Heuristics {
         return ([], further)
     }
 
-    /// What is overdue, then what comes next.
+    /// Returns the sentences about the overdue nags, then about the next one.
     /// - Parameter open: by due time.
     private func dueSentences(_ open: [CoachFacts.Nag], _ snapshot: Snapshot<CoachFacts>) -> String {
         let (overdue, next) = (open.filter { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now })
@@ -136,7 +136,7 @@ extension Rule {
 }
 
 extension CoachFacts {
-    /// By due time.
+    /// The open nags by due time.
     fileprivate var openNags: [Nag] {
         nags.filter { $0.status == .open }.sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }
     }

@@ -90,7 +90,7 @@ extension Heuristics {
         return (sentences + (open.isEmpty ? [closedSentence(all)] : open)).joined(separator: " ")
     }
 
-    /// What is open and what is overdue; empty if nothing is.
+    /// Returns the sentence about open and overdue nags; empty if nothing is open.
     private func openSentence(_ all: Tally) -> [String] {
         switch (all.open, all.overdue) {
         case (0, _): []
@@ -102,7 +102,7 @@ extension Heuristics {
         }
     }
 
-    /// What was missed; if nothing was, that nothing is left over.
+    /// Returns the sentence about missed nags; if nothing was missed, it says that nothing is left over.
     private func closedSentence(_ all: Tally) -> String {
         switch all.missed {
         case 0: phrasebook.sentence(.allDone)

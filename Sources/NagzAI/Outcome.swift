@@ -62,7 +62,7 @@ public enum CoachingScenario: String, Sendable, CaseIterable {
 /// Whether a push-back is before or after the nag's due time, because its text must fit.
 public enum PushBackTiming: String, Sendable, CaseIterable { case upcoming, overdue }
 
-/// Why a push-back was granted or refused: the `reason` of the response.
+/// A reason for which a push-back was granted or refused: the `reason` of the response.
 public enum PushBackReason: String, Sendable, CaseIterable {
     case nagNotOpen = "nag_not_open"
     case modeOff = "mode_off"

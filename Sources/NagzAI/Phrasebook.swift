@@ -10,7 +10,7 @@ public struct Phrasebook: Sendable {
     var excuses = PhraseMatcher<ExcuseCategory>()
     var excuseSentences: [ExcuseCategory: [String]] = [:]
     var coach: [CoachSentence: Template<PhraseSlot>] = [:]
-    /// What a question to the coach is about; `unknown` for what it asks about somebody else.
+    /// The phrases that name the topic of a question to the coach; those of `unknown` ask about somebody else.
     var coachTopics = PhraseMatcher<CoachTopic>()
     /// The words of whole questions that ask for more about the topic of the question before.
     var coachFollowUps: Set<[String]> = []
@@ -95,7 +95,7 @@ struct MessagePool: Hashable {
 enum DigestSentence: String, CaseIterable {
     case nothingDue = "nothing_due"
     case rate, best
-    /// In the digest of one member, addressed to that member.
+    /// A sentence in the digest of one member, addressed to that member.
     case ownNothingDue = "own_nothing_due"
     case ownRate = "own_rate"
     case openOne = "open_one"

@@ -1,10 +1,10 @@
 /// One line of a pool file: words, a bar, a text.
 struct PoolLine {
-    /// From 1.
+    /// The number of the line, from 1.
     let number: Int
     /// The words before the bar, which say what the text is for.
     let words: [Substring]
-    /// Trimmed, not empty.
+    /// The text after the bar, trimmed and not empty.
     let text: String
 
     /// Reads a pool file: UTF-8, one `key | text` per line; `#` comments and empty lines are allowed. An error that
@@ -39,7 +39,7 @@ struct PoolLine {
 
 /// An error in a pool file.
 public struct PoolError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// From 1; nil for an error of the whole file.
+    /// The number of the line, from 1; nil for an error of the whole file.
     public let line: Int?
     public let problem: String
 
@@ -53,7 +53,7 @@ struct PoolProblem: Error {
 }
 
 extension StringProtocol {
-    /// Without leading and trailing white space.
+    /// The text without leading and trailing white space.
     var trimmed: SubSequence {
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })

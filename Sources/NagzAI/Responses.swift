@@ -143,7 +143,7 @@ public struct PredictCompletionResponse: Hashable, Sendable {
     public var nagID: NagID
     /// 0.05…0.95 in two decimals; 1 or 0 for a nag that is no longer open.
     public var likelihood: Double
-    /// Nil if that time has passed or the nag is not open.
+    /// The time to remind the recipient; nil if it has passed or the nag is not open.
     public var suggestedReminderTime: Timestamp?
     public var factors: [CompletionFactor]
 

@@ -8,7 +8,7 @@ public struct SessionTurn: Hashable, Sendable {
     /// The tone that the answer was in.
     public var tone: AITone
 
-    /// How many turns a session holds.
+    /// The number of turns that a session holds.
     public static let most = 4
     /// The longest text of a turn in Unicode scalars; what is longer is cut.
     public static let longestText = 2_000

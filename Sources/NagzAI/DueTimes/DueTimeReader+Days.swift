@@ -15,7 +15,7 @@ struct DuePhrase {
     }
 
     var meaning: Meaning
-    /// In words.
+    /// The length in words.
     var length: Int
 
     init(_ meaning: Meaning, _ length: Int) { (self.meaning, self.length) = (meaning, length) }
@@ -36,7 +36,7 @@ extension DueTimeReader {
     ]
     private static let parts: Set<String> = ["morning", "afternoon", "evening", "night", "weekend", "weekday"]
 
-    /// What comes again: a draft is due once.
+    /// Reads a repetition, which is not understood: a draft is due once.
     private func repetition(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let first = words.word(0)
         if first == "every" || first == "each" {

@@ -4,7 +4,7 @@ extension DueTimeReader {
     private static let beforeTimes: Set<String> = [
         "at", "by", "until", "till", "before", "around", "about", "from", "@",
     ]
-    /// What a number in front of them counts.
+    /// The words after a number that show that it counts something and is no time.
     static let counted: Set<String> = [
         "%", "percent", "€", "$", "£", "euro", "euros", "dollar", "dollars", "pound", "pounds", "cent", "cents", "kg",
         "g", "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",

@@ -1,10 +1,10 @@
 import Domain
 
-/// What a text says about when something is due.
+/// The due time in a text.
 public struct DueTimeReading: Hashable, Sendable {
     /// A moment after now; nil where the text names no time, or not all that it says of one is understood.
     public var dueAt: Timestamp?
-    /// What was said of a time and not understood, in the words of the text.
+    /// The words about a time that were not understood, as the text has them.
     public var misread: [String]
 }
 
@@ -100,7 +100,7 @@ public struct DueTimeReader: Sendable {
     }
 }
 
-/// What phrases have said of a time so far.
+/// The parts of a time that phrases have named so far.
 private struct FoundTime {
     var day: CivilDate?
     var time: SpokenTime?

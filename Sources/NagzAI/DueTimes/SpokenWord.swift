@@ -1,8 +1,8 @@
 /// A word of a text, in the form in which phrases are compared.
 struct SpokenWord: Hashable {
-    /// As it was written.
+    /// The word as it was written.
     let text: String
-    /// In lower case, without the punctuation around it.
+    /// The word in lower case, without the punctuation around it.
     let word: String
     /// Whether a sentence or a part of one ends after it.
     let endsClause: Bool

@@ -1,9 +1,9 @@
 /// Proves that the figures of a digest are right, and that none is missing.
 struct FigureCheck {
     private let vocabulary: Vocabulary
-    /// What may be said, by its role.
+    /// The figures that may be said, by their roles.
     private var known: Set<Figure> = []
-    /// What must be said.
+    /// The figures that must be said.
     private var needed: Set<Figure> = []
 
     /// A figure in a text, with the role that it counts.
@@ -82,7 +82,8 @@ struct FigureCheck {
         return !between.isEmpty && between.allSatisfy { vocabulary.has($0, in: .figureOf) } ? figure : nil
     }
 
-    /// What a figure counts: the first of the three words after it that says so.
+    /// Returns the role of a figure: that of the first word after it, of four at most, that names one; nil where none
+    /// does.
     private func role(of index: Int, in words: [String], _ clause: Range<Int>) -> Figure.Role? {
         let roles: [(Vocabulary.Group, Figure.Role)] = [
             (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed),

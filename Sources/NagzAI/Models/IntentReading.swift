@@ -2,7 +2,7 @@ import Domain
 
 /// A person's words that a model is to read as a nag: what the model is told, and what is believed of its answer.
 public struct IntentReading: Sendable {
-    /// What the author is called in the prompt.
+    /// The word for the author in the prompt.
     static let author = "me"
 
     public let told: PromptFacts

@@ -1,4 +1,4 @@
-/// Why a model gave no answer that could be used.
+/// A reason for which a model gave no answer that could be used.
 public enum ModelFault: Error, Hashable, Sendable {
     /// It was not asked.
     case unavailable(UnavailabilityReason)
@@ -49,7 +49,7 @@ public enum Availability: Hashable, Sendable {
     case unavailable(UnavailabilityReason)
 }
 
-/// Why a provider cannot be asked.
+/// A reason for which a provider cannot be asked.
 public enum UnavailabilityReason: String, Sendable, CaseIterable {
     case notConfigured = "not_configured"
     /// Its platform is another one.

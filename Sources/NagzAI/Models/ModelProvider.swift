@@ -74,7 +74,7 @@ public struct OutputSchema: Hashable, Sendable {
 
 /// A model's answer. Nothing of it has been checked yet.
 public struct ModelResult: Hashable, Sendable {
-    /// Trimmed.
+    /// The text, trimmed.
     public let text: String
     public let provider: ProviderName
     /// The name of the model, as configured: the name that a runtime reports is not trusted.

@@ -30,12 +30,12 @@ public enum ModelTask: String, Sendable, CaseIterable {
         }
     }
 
-    /// How many tokens a model may write.
+    /// The number of tokens that a model may write.
     public var maxTokens: Int { self == .digest ? 400 : 160 }
 }
 
 extension AIOperationID {
-    /// What a model may write of it; nil for an operation of figures alone.
+    /// The task of a model that words the operation's text; nil for an operation of figures alone.
     public var modelTask: ModelTask? { ModelTask(rawValue: rawValue) }
 }
 
@@ -53,7 +53,7 @@ public enum TaskKind: String, Sendable, CaseIterable {
         return allCases.filter(kinds.contains)
     }()
 
-    /// How freely a model chooses its words, from 0.
+    /// The temperature at which a model chooses its words, from 0.
     public var temperature: Double {
         switch self {
         case .intentToAction: 0

@@ -1,7 +1,7 @@
-/// How a model words the response of an operation. It replaces the response's text and nothing else: numbers, tones,
+/// The wording of an operation's response by a model. It replaces the response's text and nothing else: numbers, tones,
 /// categories and decisions are the rules'.
 public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
-    /// What the model is told; nil for a response that has no text.
+    /// Returns the facts for the model's prompt; nil for a response that has no text.
     public let facts: @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
     /// Puts the model's text in the place of the rules'.
     public let replace: @Sendable (inout Response, String) -> Void
@@ -15,12 +15,12 @@ public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
     }
 }
 
-/// Who worded an answer.
+/// The author of an answer's words.
 public struct Authorship: Hashable, Sendable {
     public var provider: ProviderName
-    /// Nil for the rules, which are no model.
+    /// The model's name; nil for the rules, which are no model.
     public var model: String?
-    /// Why it is not who was asked; nil if it is.
+    /// The reason for which the author is not the one that was asked; nil if it is.
     public var fallback: FallbackReason?
     /// The model that the question was sent to; nil where none was.
     public var asked: AskedModel?
@@ -40,7 +40,7 @@ public struct Authorship: Hashable, Sendable {
         self.init(asked.provider, model: asked.name, asked: asked)
     }
 
-    /// How sure an answer is, 0 to 1.
+    /// Returns the confidence of an answer, 0 to 1.
     /// - Parameter own: the answer's own; nil if it has none.
     public func confidence(_ own: Double?) -> Double {
         if fallback != nil { return 0.5 }
@@ -48,7 +48,7 @@ public struct Authorship: Hashable, Sendable {
     }
 }
 
-/// Why the rules answer a question that asked for a model.
+/// A reason for which the rules answer a question that asked for a model.
 public enum FallbackReason: Error, Hashable, Sendable {
     /// The person's preference `ai_mode` uses no such model.
     case mode
@@ -71,7 +71,7 @@ public enum FallbackReason: Error, Hashable, Sendable {
         }
     }
 
-    /// As reports tell it.
+    /// The reason as reports have it.
     public var text: String {
         switch self {
         case .mode: "mode"

@@ -40,9 +40,9 @@ public struct ModelWriter {
     }
 }
 
-/// Why a model's text cannot be used.
+/// A reason for which a model's text cannot be used.
 public enum ModelProblem: Error, Hashable, Sendable {
-    /// There is none.
+    /// There is no text.
     case fault(ModelFault)
     /// It may not be shown.
     case refused(OutputCheck.Refusal)
@@ -52,7 +52,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
         if case .fault(.unavailable) = self { false } else { true }
     }
 
-    /// Why the rules answer instead.
+    /// The reason for which the rules answer instead.
     public var fallback: FallbackReason {
         switch self {
         case .fault(let fault): FallbackReason(fault)
@@ -60,7 +60,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// How many seconds the provider asks to wait; nil if it does not.
+    /// The number of seconds that the provider asks to wait; nil if it does not.
     public var secondsToWait: Int? {
         if case .fault(.limited(let seconds)) = self { seconds } else { nil }
     }

@@ -5,7 +5,7 @@
 /// (`RewordingCheck`, `FigureCheck`) or by the person's own words (`SummaryCheck`). The other checks name what is wrong
 /// more closely.
 public struct OutputCheck: Sendable {
-    /// What is wrong with a text.
+    /// A fault of a text.
     public enum Refusal: String, Error, Sendable, CaseIterable {
         case empty, length, paragraph, control, markup, link
         /// A character that the language does not have.
@@ -45,7 +45,7 @@ public struct OutputCheck: Sendable {
         self.phrasebook = phrasebook
     }
 
-    /// What is wrong with the text, the first in the order of the cases; nil if it may be shown.
+    /// Returns the fault of the text; nil if it may be shown.
     public func refusal(of text: String, for facts: PromptFacts) -> Refusal? {
         let maxLength = facts.task.maxLength ?? 280
         if let refusal = form(of: text, maxLength: maxLength) { return refusal }
@@ -62,7 +62,7 @@ public struct OutputCheck: Sendable {
 
     private func isForbidden(_ text: String) -> Bool { !prompts.vocabulary.forbidden.labels(in: text).isEmpty }
 
-    /// What of the text is not accounted for.
+    /// Returns the fault of the first part of the text that is not accounted for; nil if there is none.
     private func unproven(_ text: String, _ facts: PromptFacts) -> Refusal? {
         if facts.task == .summarizeExcuse {
             let words = facts.values[.text] ?? ""
@@ -72,8 +72,9 @@ public struct OutputCheck: Sendable {
         return facts.task == .digest ? FigureCheck(prompts.vocabulary, facts).refusal(of: text) : nil
     }
 
-    /// What is wrong with the fields of a structured answer. Their values are in the lists that the model was given; the
-    /// description has a text's form, respect, and the numbers, words and negations of the person's words.
+    /// Returns the fault of the fields of a structured answer; nil if it may be shown. Their values are in the lists
+    /// that the model was given; the description has a text's form, respect, and the numbers, words and negations of
+    /// the person's words.
     func refusal(ofFields fields: [String: String], for facts: PromptFacts) -> Refusal? {
         guard let text = fields["description"] else { return nil }
         if let refusal = form(of: text, maxLength: facts.task.maxLength ?? 280) { return refusal }

@@ -1,4 +1,4 @@
-/// What models are asked, and how an answer in that language is checked, parsed from a pool file.
+/// The prompts for models, and the words by which an answer in that language is checked, parsed from a pool file.
 public struct PromptBook: Sendable {
     private var systems: [ModelTask: Template<PromptSlot>] = [:]
     private var users: [ModelTask: Template<PromptSlot>] = [:]

@@ -1,13 +1,13 @@
 import Domain
 
-/// What a prompt says of the facts, and what an answer may therefore say.
+/// The facts that a prompt states, and that an answer may therefore state.
 ///
 /// Only `summarizeExcuse`, `askCoach` and `intent` carry a person's words. People go as `the child`, and a digest's one name is put
 /// back into the answer.
 public struct PromptFacts: Hashable, Sendable {
     public let task: ModelTask
     let values: [PromptSlot: String]
-    /// What the facts say of nags.
+    /// The claims about nags that the facts support.
     let claims: Set<Claim>
     /// Names that an answer must not have unless the facts have them.
     let familyNames: [String]
@@ -21,7 +21,7 @@ public struct PromptFacts: Hashable, Sendable {
     /// Whether an answer has no word but the rules': about medicine and appointments.
     let keepsWords: Bool
 
-    /// What stands for a person in prompts and answers.
+    /// The words that stand for a person in prompts and answers.
     static let person = "the child"
     static let personWord = "child"
 
@@ -188,7 +188,7 @@ extension Phrasebook {
 enum PromptSlot: String, Sendable, CaseIterable {
     /// A person's own words.
     case text
-    /// What the rules say, to be said in other words.
+    /// The rules' text, to be said in other words.
     case draft
     case tone, category, misses, streak, completed, total, missed, open, overdue, recipients, categories, definitions,
         now
@@ -208,9 +208,9 @@ extension ModelTask {
     }
 }
 
-/// What a text may say of nags only if the facts say so.
+/// A claim about nags that a text may make only if the facts support it.
 enum Claim: String, Sendable, CaseIterable {
     case done, missed
-    /// That the due time has passed.
+    /// The due time has passed.
     case late
 }

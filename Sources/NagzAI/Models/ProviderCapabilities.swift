@@ -1,4 +1,4 @@
-/// How far a question travels to its answer. A smaller reach is more private.
+/// The distance that a question travels to its answer. A smaller reach is more private.
 public enum Reach: String, Sendable, CaseIterable, Comparable {
     case device, server
     case thirdParty = "third_party"
@@ -14,16 +14,16 @@ public enum Reach: String, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// What a provider can do.
+/// The capabilities of a provider.
 public struct ProviderCapabilities: Hashable, Sendable {
     public let worksOffline: Bool
     public let supportsTools: Bool
     /// Whether it can be held to an `OutputSchema`.
     public let supportsSchemas: Bool
-    /// How many tokens a prompt and its answer have together.
+    /// The number of tokens that a prompt and its answer have together.
     public let contextTokens: Int
     public let kinds: Set<TaskKind>
-    /// How long an answer usually takes.
+    /// The time that an answer usually takes.
     public let expectedLatency: Duration
 
     public init(

@@ -1,14 +1,14 @@
-/// How a provider with OpenAI's protocol is told the form of an answer. Runtimes differ.
+/// The way in which a provider with OpenAI's protocol is given the form of an answer. Runtimes differ.
 public enum SchemaStyle: String, Sendable, CaseIterable {
     /// `{"type":"json_schema","json_schema":{…}}`
     case jsonSchema = "json_schema"
     /// `{"type":"json_object","schema":{…}}`
     case jsonObject = "json_object"
-    /// By the prompt alone.
+    /// The prompt alone gives the form.
     case none
 }
 
-/// What the field is called that limits the tokens of an answer.
+/// The name of the field that limits the tokens of an answer.
 public enum TokensField: String, Sendable, CaseIterable {
     case maxTokens = "max_tokens"
     case maxCompletionTokens = "max_completion_tokens"

@@ -12,7 +12,7 @@ struct RewordingCheck {
 
     /// The most phrases of courtesy in a text.
     private static let mostCourtesies = 3
-    /// How far apart neighbours in the text may stand in the rules' text, counted in words that say something.
+    /// The largest distance of neighbours in the text within the rules' text, counted in words that say something.
     private static let reach = 2
     /// The most words in a sentence that say nothing by themselves and are not in the rules' sentence.
     private static let mostAdded = 2
@@ -85,7 +85,7 @@ struct RewordingCheck {
 
     // MARK: One sentence
 
-    /// Which words of the rules' text it says.
+    /// Returns the words of the rules' text that the sentence says, or its fault.
     private func check(_ sentence: Sentence) -> Result<Set<DraftPlace>, OutputCheck.Refusal> {
         if let same = draft.indices.first(where: { draft[$0].isSame(as: sentence) }) {
             return .success(Set(draft[same].content.indices.map { DraftPlace(sentence: same, index: $0) }))

@@ -11,7 +11,7 @@ struct SummaryCheck {
 
     /// One word that counts.
     private enum Token: Hashable {
-        /// Who wrote the words.
+        /// The author of the words.
         case child
         /// A pronoun of somebody else; "they" may be the child.
         case other(String)
@@ -124,7 +124,7 @@ struct SummaryCheck {
 
     // MARK: Clauses
 
-    /// What a child may be called whose gender nobody knows.
+    /// The pronoun of a child whose gender nobody knows.
     private static let anybody = "they"
 
     /// Whether each clause is the next one of the source that it can be, and none is passed over that must stay.

@@ -29,7 +29,7 @@ public struct Vocabulary: Sendable {
         /// Says of the child that it says something.
         case speech
         case refusal
-        /// What the description of a nag may add to its author's words.
+        /// May be added to its author's words in the description of a nag.
         case task
         /// Stands between a figure and its whole.
         case figureOf = "figure_of"

@@ -22,7 +22,7 @@ struct SearchedBytes {
 /// Bytes to search for. A search takes time linear in the searched text.
 struct BytePattern: Sendable {
     private let bytes: [UInt8]
-    /// For each prefix, the length of its longest proper prefix that is also its suffix (Knuth, Morris, Pratt).
+    /// The length, for each prefix, of its longest proper prefix that is also its suffix (Knuth, Morris, Pratt).
     private let borders: [Int]
     /// Hashes of its first pairs of bytes: where one is missing, the pattern does not occur.
     let pairs: [Int]

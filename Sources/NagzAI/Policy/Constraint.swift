@@ -52,13 +52,13 @@ public enum ConstraintLimit {
     public static let valueLength = 500
     public static let tokens = 0...10_000_000
     public static let actionTextLength = 280
-    /// How many constraints a family has, and how many a person has beside them.
+    /// The number of constraints that a family has at most, and that a person has beside them.
     public static let constraintsPerScope = 100
-    /// How many texts all these look for: each costs time at every question.
+    /// The number of texts that all constraints of a scope look for at most: each costs time at every question.
     public static let textsPerScope = 500
 }
 
-/// What is wrong with a constraint that somebody wrote.
+/// A fault of a constraint that somebody wrote.
 public struct ConstraintFault: Error, Hashable, Sendable {
     /// The path of the field, such as `conditions[1].value`.
     public let field: String
@@ -74,8 +74,8 @@ public struct ConstraintFault: Error, Hashable, Sendable {
 public struct ConstraintCondition: Hashable, Sendable {
     public let field: ConstraintField
     public let comparison: ConstraintOperator
-    /// Of `content` a text, in which `|` separates alternatives of `contains` and `notContains`; of `token_count`
-    /// decimal digits; else the name of an intent or a privacy level.
+    /// The value to compare with: for `content` a text, in which `|` separates alternatives of `contains` and
+    /// `notContains`; for `token_count` decimal digits; else the name of an intent or a privacy level.
     public let value: String
 
     /// - Parameter index: the condition's place in its constraint, for the path in an error.
@@ -96,7 +96,7 @@ public struct ConstraintCondition: Hashable, Sendable {
         self.value = value
     }
 
-    /// For the templates, whose values a test checks.
+    /// Creates a condition of the templates, whose values a test checks.
     init(_ field: ConstraintField, _ comparison: ConstraintOperator, _ value: String) {
         self.field = field
         self.comparison = comparison

@@ -1,6 +1,6 @@
 import Domain
 
-/// What a constraint does with a question. Texts have 1 to 280 characters.
+/// The effect of a constraint on a question. Texts have 1 to 280 characters.
 public enum ConstraintAction: Hashable, Sendable {
     case block(reason: String)
     case forceLocal
@@ -8,7 +8,7 @@ public enum ConstraintAction: Hashable, Sendable {
     case requireConfirmation(prompt: String)
     case warn(message: String)
 
-    /// From the parts of its wire form; `text` is the value of the field that `Kind.textField` names.
+    /// Creates an action from the parts of its wire form; `text` is the value of the field that `Kind.textField` names.
     /// - Throws: an unknown type, or a text that is missing, empty or too long.
     public init(type: String, text: String?) throws(ConstraintFault) {
         guard let kind = Kind(rawValue: type) else { throw ConstraintFault("action.type", "is not a known action") }

@@ -1,6 +1,6 @@
 import Domain
 
-/// Which constraint of one scope has which priority.
+/// The constraints of one scope by priority.
 public struct ConstraintOrder: Hashable, Sendable {
     public private(set) var ids: [Int: ConstraintID]
 

@@ -5,7 +5,7 @@
 /// look alike are equal, if one of them is not ASCII: between ASCII texts it would make `11` equal to `ll`.
 struct MatchedText: Hashable, Sendable {
     let bytes: [UInt8]
-    /// Nil for ASCII, whose skeleton is seldom needed.
+    /// The bytes of the skeleton; nil for ASCII, whose skeleton is seldom needed.
     private let skeletonBytes: [UInt8]?
 
     init(_ text: String) {

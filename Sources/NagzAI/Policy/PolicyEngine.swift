@@ -14,7 +14,7 @@ public struct PolicyEngine: Sendable {
         ids = ordered.map(\.id)
     }
 
-    /// What the constraints say of a question. All are evaluated; the strongest action wins.
+    /// Evaluates all constraints for a question; the strongest action wins.
     public func evaluate(_ question: Question) -> PolicyResult {
         var result = PolicyResult(evaluated: ids)
         guard !constraints.isEmpty else { return result }
@@ -37,7 +37,7 @@ public struct PolicyEngine: Sendable {
     }
 }
 
-/// What the constraints say of a question.
+/// The result of the constraints for a question.
 public struct PolicyResult: Hashable, Sendable {
     /// The strongest action that applies; nil if none does.
     public internal(set) var effectiveAction: ConstraintAction.Kind?
@@ -47,7 +47,7 @@ public struct PolicyResult: Hashable, Sendable {
     public internal(set) var applied: [ConstraintID] = []
     /// The messages of all warnings that apply, also beside a block.
     public internal(set) var warnings: [String] = []
-    /// What the person must confirm, one paragraph a prompt; nil if nothing, and beside a block.
+    /// The prompts that the person must confirm, one paragraph each; nil if there are none, and beside a block.
     public internal(set) var confirmation: String?
     /// The first block.
     public internal(set) var violation: ConstraintViolation?

@@ -1,18 +1,18 @@
 import Domain
 
-/// What a person has chosen for all their questions.
+/// The choices of a person for all their questions.
 public struct AIChoices: Hashable, Sendable {
     public var mode: AIMode
     public var privacyLevel: PrivacyLevel
     /// Questions to the coach with more tokens go to the server; the words of an excuse stay on the device.
     public var tokenThreshold: Int
-    /// How many days the history of their questions is kept.
+    /// The number of days for which the history of their questions is kept.
     public var logRetentionDays: Int
-    /// Whether it has nothing but questions that got no answer.
+    /// Whether the history has only questions that got no answer.
     public var logsErrorsOnly: Bool
-    /// Which of the models on a device writes first, as a `ProviderName`; nil for the system's.
+    /// The model on a device that writes first, as a `ProviderName`; nil for the system's.
     public var localModel: String?
-    /// Which of the models of their own keys writes; nil where they have chosen none.
+    /// The model of their own keys that writes; nil where they have chosen none.
     public var cloudModel: String?
     /// Whether a server answers them at all.
     public var isServerEnabled: Bool

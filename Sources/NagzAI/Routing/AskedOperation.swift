@@ -1,4 +1,4 @@
-/// What the AI is asked to do: to answer one of the mediator's questions, or to read words as the draft of a nag.
+/// A request to the AI: to answer one of the mediator's questions, or to read words as the draft of a nag.
 public enum AskedOperation: Hashable, Sendable, CaseIterable, RawRepresentable {
     case operation(AIOperationID)
     case intent
@@ -17,6 +17,6 @@ public enum AskedOperation: Hashable, Sendable, CaseIterable, RawRepresentable {
         }
     }
 
-    /// What a model may do for it; nil for an operation of figures alone.
+    /// The task of a model for it; nil for an operation of figures alone.
     public var modelTask: ModelTask? { ModelTask(rawValue: rawValue) }
 }

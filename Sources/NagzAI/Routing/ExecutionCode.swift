@@ -1,4 +1,5 @@
-/// Why a question got no answer, in `details.error_code` and in the history. A code MUST NOT change its meaning.
+/// The code of a question that got no answer, in `details.error_code` and in the history. A code MUST NOT change its
+/// meaning.
 public enum ExecutionCode: String, Sendable, CaseIterable {
     case localUnavailable = "E-LOCAL-001"
     case localFailed = "E-LOCAL-002"

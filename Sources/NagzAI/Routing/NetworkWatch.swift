@@ -14,11 +14,11 @@ public struct NetworkWatch: Hashable, Sendable {
         }
     }
 
-    /// How long a server that was not reached counts as such: then it is tried again.
+    /// The time for which a server that was not reached counts as such: then it is tried again.
     public static let offlineTime = Timestamp.Span.seconds(10)
-    /// How long a server that answered badly several times is left alone.
+    /// The time for which a server that answered badly several times is left alone.
     public static let degradedTime = Timestamp.Span.seconds(30)
-    /// How many faults within `window` make the network degraded.
+    /// The number of faults within `window` that make the network degraded.
     public static let mostFaults = 3
     public static let window = Timestamp.Span.seconds(60)
 

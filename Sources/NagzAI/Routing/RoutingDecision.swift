@@ -1,13 +1,13 @@
 import Domain
 
-/// Where a question is answered, by what, and by which rule.
+/// The decision of the router: the route of a question, its provider and the rule.
 public struct RoutingDecision: Hashable, Sendable {
     public enum Route: String, Sendable, CaseIterable { case local, cloud }
 
     public let route: Route
     public let taskType: TaskType
     public let provider: ProviderName
-    /// Nil for the rules, which are no model.
+    /// The model's name; nil for the rules, which are no model.
     public let model: String?
     public let rule: RoutingRule
     public let isFallbackAllowed: Bool
@@ -22,7 +22,7 @@ public struct RoutingDecision: Hashable, Sendable {
     public var reason: String { rule.text }
 }
 
-/// What answers a question.
+/// The name of a provider of answers.
 public enum ProviderName: String, Sendable, CaseIterable {
     case heuristic
     /// The operating system's model on the device.
@@ -38,7 +38,7 @@ public enum ProviderName: String, Sendable, CaseIterable {
     public static let onDevice: [ProviderName] = [.foundationModels, .localModel]
 }
 
-/// Why a question has no route.
+/// A reason for which a question has no route.
 public enum RoutingFailure: Error, Hashable, Sendable {
     case blocked(ConstraintViolation)
     case networkUnavailable
@@ -51,7 +51,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
     case nothingToWrite
     case switchedOff
 
-    /// Nil where the person's mode decides and no rule.
+    /// The rule; nil where the person's mode decides and no rule.
     public var rule: RoutingRule? {
         switch self {
         case .blocked: .policyBlock

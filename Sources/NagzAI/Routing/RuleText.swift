@@ -18,7 +18,8 @@ extension RoutingRule {
 }
 
 extension RoutingRule {
-    /// Why a question went where it did, as people read it: the rule's text, but for what that would claim untruly.
+    /// Returns the reason for a question's route, as people read it: the rule's text, but for what that would claim
+    /// untruly.
     /// - Parameters:
     ///   - route: where the rule sent the question; nil for nowhere.
     ///   - taskType: what was asked for.

@@ -1,6 +1,6 @@
 import Domain
 
-/// What the router knows of the device, the network and the person's choices.
+/// The state of the device and the network, and the person's choices, as the router knows them.
 public struct RuntimeState: Hashable, Sendable {
     public var local: LocalCapability
     public var network: NetworkState
@@ -13,7 +13,7 @@ public struct RuntimeState: Hashable, Sendable {
     public var gatewayModel: String?
     /// Whether the family's policy and the person's role allow a third party's models.
     public var isThirdPartyAllowed: Bool
-    /// What the person should know of the models that they have chosen; the decision's warnings tell it.
+    /// The notices for the person about the models that they have chosen; they become warnings of the decision.
     public var notices: [String] = []
     /// Whether the server decides, whose own records are the source of the facts.
     public var isServer: Bool
@@ -34,7 +34,7 @@ public struct RuntimeState: Hashable, Sendable {
     }
 }
 
-/// What the device can answer by itself.
+/// The capability of the device to answer by itself.
 public struct LocalCapability: Hashable, Sendable {
     /// A model that is ready; nil if only the rules are.
     public var model: LocalModel?
