@@ -20,7 +20,7 @@ public struct AuditEntry: Hashable, Sendable {
         /// Such as `nag.created`.
         public var kind: String
         public var actor: Pseudonym
-        /// Whom it concerns, where that is a person.
+        /// The person whom it concerns; nil where that is none.
         public var subject: Pseudonym?
         public var resource: ResourceID?
         public var trace: TraceID
@@ -70,8 +70,8 @@ public struct AuditEntry: Hashable, Sendable {
         self.hash = hash
     }
 
-    /// What `hash` must be: H(0x01 ‖ previous ‖ family ‖ number ‖ time ‖ act). The time counts microseconds since
-    /// 2000-01-01T00:00:00Z, as PostgreSQL does, because the database computes the same hash while it writes.
+    /// The value that `hash` must have: H(0x01 ‖ previous ‖ family ‖ number ‖ time ‖ act). The time counts microseconds
+    /// since 2000-01-01T00:00:00Z, as PostgreSQL does, because the database computes the same hash while it writes.
     public var expectedHash: [UInt8] {
         var start: [UInt8] = []
         start.reserveCapacity(320)
@@ -105,7 +105,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in details { self[name] = value }
     }
 
-    /// Of two values for one name the later one is kept.
+    /// Creates details. Of two values for one name the later one is kept.
     public init(dictionaryLiteral details: (String, String)...) {
         self.details.reserveCapacity(details.count)
         for (name, value) in details { self[name] = value }
@@ -164,7 +164,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         guard dictionary.count == details.count else { return nil }
     }
 
-    /// Nil for invalid UTF-8.
+    /// Returns the text; nil for invalid UTF-8.
     private static func text(_ bytes: [UInt8]) -> String? {
         guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
         return String(copying: text)

@@ -2,7 +2,7 @@ import Domain
 
 /// Verifies one family's entries in order and finds the first invalid one.
 public struct ChainVerifier {
-    /// Why an entry is invalid.
+    /// A reason for which an entry is invalid.
     public enum Fault: Error, Hashable, Sendable {
         /// The next number is missing: an entry was removed, added or moved.
         case outOfOrder(expected: Int64, found: Int64)

@@ -14,11 +14,11 @@ public func sha256(_ bytes: [UInt8]) -> [UInt8] {
     return digest
 }
 
-/// Looked up once: each look-up costs more than a short digest does.
+/// The algorithm, looked up once: each look-up costs more than a short digest does.
 @safe private struct SHA256Algorithm: @unchecked Sendable {
     static let shared = SHA256Algorithm()
 
-    /// Of an algorithm that libcrypto never changes once it was fetched; any thread may use it.
+    /// The handle of an algorithm that libcrypto never changes once it was fetched; any thread may use it.
     let handle: OpaquePointer
 
     private init() {

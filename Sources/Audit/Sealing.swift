@@ -23,7 +23,7 @@ enum SealedBox {
         return box
     }
 
-    /// Nil for what was not sealed by that key, bound to those bytes.
+    /// Opens a box; nil for one that was not sealed by that key, bound to those bytes.
     static func open(_ box: [UInt8], bound: [UInt8], key: [UInt8]) -> [UInt8]? {
         guard key.count == 32, box.count >= nonceLength + 16 else { return nil }
         let (nonce, rest) = (Array(box.prefix(nonceLength)), Array(box.dropFirst(nonceLength)))
@@ -54,12 +54,12 @@ public struct SubjectKey: Hashable, Sendable {
         SealedBox.seal(body, bound: commitment, key: secret, nonce: nonce)
     }
 
-    /// Nil for what is not this person's or not that entry's.
+    /// Opens a box; nil for one that is not this person's or not that entry's.
     public func open(_ box: [UInt8], commitment: [UInt8]) -> [UInt8]? {
         SealedBox.open(box, bound: commitment, key: secret)
     }
 
-    /// What is kept of it.
+    /// Returns the form in which the key is stored.
     fileprivate func wrapped(by master: [UInt8], nonce: [UInt8]) -> [UInt8] {
         SealedBox.seal(secret, bound: id.bytes, key: master, nonce: nonce)
     }
@@ -76,7 +76,7 @@ public struct MasterKey: Hashable, Sendable {
     /// Four bytes that tell master keys apart and nothing else of them.
     public let id: [UInt8]
 
-    /// Nil unless there are 32 bytes.
+    /// Creates the key; nil unless there are 32 bytes.
     public init?(_ secret: [UInt8]) {
         guard secret.count == 32 else { return nil }
         self.secret = secret
@@ -96,7 +96,7 @@ public struct MasterKey: Hashable, Sendable {
         SealedBox.seal(secret, bound: bound, key: derivedKey(label: purpose), nonce: nonce)
     }
 
-    /// Nil for what this key did not seal for that purpose, bound to those bytes.
+    /// Opens a box; nil for one that this key did not seal for that purpose, bound to those bytes.
     public func open(_ box: [UInt8], for purpose: String, bound: [UInt8]) -> [UInt8]? {
         SealedBox.open(box, bound: bound, key: derivedKey(label: purpose))
     }
@@ -104,7 +104,7 @@ public struct MasterKey: Hashable, Sendable {
     /// - Parameter nonce: 24 random bytes.
     public func wrap(_ key: SubjectKey, nonce: [UInt8]) -> [UInt8] { key.wrapped(by: secret, nonce: nonce) }
 
-    /// Nil for what this key did not wrap for that person.
+    /// Unwraps the key of a person; nil for one that this key did not wrap for that person.
     public func unwrap(_ wrapped: [UInt8], id: Pseudonym) -> SubjectKey? {
         SubjectKey(id: id, wrapped: wrapped, by: secret)
     }
@@ -117,7 +117,7 @@ public struct SealingKey: Sendable {
     /// Bytes of a nonce, which MUST NOT be used twice.
     public static let nonceLength = SealedBox.nonceLength
 
-    /// Nil unless there are 32 bytes.
+    /// Creates the key; nil unless there are 32 bytes.
     public init?(_ secret: [UInt8]) {
         guard secret.count == 32 else { return nil }
         self.secret = secret
@@ -128,6 +128,6 @@ public struct SealingKey: Sendable {
         SealedBox.seal(message, bound: bound, key: secret, nonce: nonce)
     }
 
-    /// Nil for what this key did not seal, bound to those bytes.
+    /// Opens a box; nil for one that this key did not seal, bound to those bytes.
     public func open(_ box: [UInt8], bound: [UInt8]) -> [UInt8]? { SealedBox.open(box, bound: bound, key: secret) }
 }

@@ -1,9 +1,9 @@
 // The closed enumerations of the AI policy: what a person asks for, what a constraint says, where a question may run.
 
-/// Where a person allows a question to be answered. `local` never leaves the device.
+/// The places where a person allows a question to be answered. `local` never leaves the device.
 public enum PrivacyLevel: String, Sendable, CaseIterable { case local, cloud, auto }
 
-/// What a question is for, if its sender says so.
+/// The purpose of a question, if its sender names one.
 public enum QuestionIntent: String, Sendable, CaseIterable { case informational, analytical, retrieval }
 
 /// Whether the device reaches the network. Only `online` counts as reached.
@@ -16,7 +16,7 @@ public enum AIMode: String, Sendable, CaseIterable {
     case auto
     case onDeviceOnly = "on_device_only"
     case localOnly = "local_only"
-    /// Only the person's own provider, with their own key.
+    /// Only the person's own provider answers, with their own key.
     case byoOnly = "byo_only"
     case off
 
@@ -26,7 +26,7 @@ public enum AIMode: String, Sendable, CaseIterable {
     }
 }
 
-/// What kind of engine answers a question.
+/// The kind of engine that answers a question.
 public enum TaskType: String, Sendable, CaseIterable {
     case heuristic
     /// A model on this machine.
@@ -44,12 +44,12 @@ public enum KeyProvider: String, Sendable, CaseIterable {
     case custom
 }
 
-/// Whose questions a constraint applies to: everybody's in the family, or its owner's.
+/// The people whose questions a constraint applies to: everybody in the family, or its owner.
 public enum ConstraintScope: String, Sendable, CaseIterable { case family, own }
 
 public enum ConstraintType: String, Sendable, CaseIterable { case privacy, cost, performance, intent }
 
-/// What a condition of a constraint looks at.
+/// The field of a question that a condition of a constraint reads.
 public enum ConstraintField: String, Sendable, CaseIterable {
     case content
     case tokenCount = "token_count"
@@ -57,7 +57,7 @@ public enum ConstraintField: String, Sendable, CaseIterable {
     case privacyLevel = "privacy_level"
 }
 
-/// How a condition of a constraint compares.
+/// The comparison of a condition of a constraint.
 public enum ConstraintOperator: String, Sendable, CaseIterable {
     case contains, notContains, equals, notEquals, exceeds, lessThan
 }

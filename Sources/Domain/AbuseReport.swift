@@ -1,4 +1,4 @@
-/// How far the review of an abuse report has come.
+/// The progress of the review of an abuse report.
 public enum AbuseReportStatus: String, Sendable, CaseIterable {
     case open, investigating, resolved, dismissed
 
@@ -15,7 +15,7 @@ public enum AbuseReportStatus: String, Sendable, CaseIterable {
     }
 }
 
-/// How bad a reported case is, as the reviewing administrator sees it.
+/// The severity of a reported case, as the reviewing administrator sees it.
 public enum AbuseReportSeverity: String, Sendable, CaseIterable {
     case critical, standard, low
 
@@ -29,7 +29,7 @@ public enum AbuseReportSeverity: String, Sendable, CaseIterable {
     }
 }
 
-/// How often one person may report.
+/// The number of reports that one person may make within a time.
 public enum AbuseReportLimit {
     public static let reports = 10
     public static let window = Timestamp.Span.hours(1)

@@ -4,7 +4,7 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     public let month: Int
     public let day: Int
 
-    /// Nil unless the date exists and its year is 1…9999.
+    /// Creates a date; nil unless it exists and its year is 1…9999.
     public init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= CivilDate.daysInMonth(year: year, month: month)
@@ -62,7 +62,7 @@ extension CivilDate {
 
     public func adding(days: Int64) -> CivilDate { CivilDate(daysSinceEpoch: daysSinceEpoch + days) }
 
-    /// The same day of another month, or that month's last; nil outside the years of a date.
+    /// Returns the same day of another month, or that month's last; nil outside the years of a date.
     public func adding(months: Int) -> CivilDate? { CivilDate(monthCount: monthCount + months, day: day) }
 }
 
@@ -94,7 +94,7 @@ public struct TimeOfDay: Hashable, Comparable, Sendable {
         secondsSinceMidnight = hour * 3_600 + minute * 60 + second
     }
 
-    /// Nil outside 0…86,399.
+    /// Creates a time of day; nil outside 0…86,399.
     public init?(secondsSinceMidnight: Int) {
         guard (0..<86_400).contains(secondsSinceMidnight) else { return nil }
         self.secondsSinceMidnight = secondsSinceMidnight

@@ -1,4 +1,4 @@
-/// How many connections and invitations one person may have.
+/// The limits on the connections and invitations of one person.
 public enum ConnectionLimit {
     /// Invitations that wait for an answer.
     public static let openInvitations = 50
@@ -10,7 +10,7 @@ public enum ConnectionLimit {
     /// New invitations to one address within `month`, so that a refusal ends it.
     public static let invitationsToOneAddress = 3
     public static let month = Timestamp.Span.days(30)
-    /// After that time an invitation that was not answered is revoked.
+    /// The time after which an invitation that was not answered is revoked.
     public static let invitationLifetime = Timestamp.Span.days(30)
 }
 
@@ -20,7 +20,7 @@ public enum ConnectionAct: String, Sendable, CaseIterable {
     case shareChildren = "share_children"
 }
 
-/// What one person is in a connection.
+/// One person's part in a connection.
 public struct ConnectionParty: Hashable, Sendable {
     public var isInviter: Bool
     /// Whether they are a guardian of a family.
@@ -45,8 +45,8 @@ public struct ConnectionParty: Hashable, Sendable {
 }
 
 extension RoleMatrix {
-    /// Why a party is refused an operation on a connection. Declining and revoking only end contact: nothing but the
-    /// part in the connection matters.
+    /// Returns the reason for which a party is refused an operation on a connection; nil when it is allowed. Declining
+    /// and revoking only end contact: nothing but the part in the connection matters.
     public static func denial(of act: ConnectionAct, by party: ConnectionParty) -> Denial? {
         switch act {
         case .decline: party.isInviter ? .inviteeOnly : nil
@@ -55,7 +55,7 @@ extension RoleMatrix {
         }
     }
 
-    /// Why two people may not connect. Who blocked whom is not told.
+    /// Returns the reason for which two people may not connect; nil when they may. It does not reveal who blocked whom.
     public static func denialOfConnection(_ party: ConnectionParty) -> Denial? {
         if party.isBlocked { return .connectionBlocked }
         if party.isSuspended { return .relationshipSuspended }

@@ -7,9 +7,10 @@ public enum ConnectionRecipient: String, Sendable, CaseIterable {
     case someoneElse = "someone_else"
 }
 
-/// Who may send nags to whom over a connection between adults of different families.
+/// The rule for nags over a connection between adults of different families.
 public enum ConnectionRule {
-    /// Connected adults may nag each other; a caregiver may nag only the other party's children. Nil means allowed.
+    /// Returns the reason for which the creator may not nag the recipient; nil when they may. Connected adults may nag
+    /// each other; a caregiver may nag only the other party's children.
     /// - Parameters:
     ///   - isBlocked: whether the creator and one of the others block each other.
     ///   - isSuspended: whether a guardian has suspended the creator's relationship with one of them.

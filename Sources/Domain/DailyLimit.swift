@@ -1,5 +1,5 @@
-/// How often one person may do something within a day that leaves an entry in an audit log and has no other limit. The
-/// raw value is stored.
+/// A limit on acts of one person within a day that leave an entry in an audit log and have no other limit. The raw
+/// value is stored.
 public enum DailyLimit: String, Sendable, CaseIterable {
     /// New devices, and those that change their session or owner.
     case deviceRegistrations = "device_registrations"
@@ -46,7 +46,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         }
     }
 
-    /// Why the person is refused, in one plain sentence.
+    /// The reason for the refusal, in one plain sentence for the person.
     public var message: String {
         switch self {
         case .deviceRegistrations: "You have registered \(perDay) devices within 24 hours, which is the maximum."

@@ -1,4 +1,5 @@
-/// Why a rule of the domain refuses an operation. The raw value is for the audit log, the message for a person.
+/// A reason for which a rule of the domain refuses an operation. The raw value is for the audit log, the message for a
+/// person.
 public enum Denial: String, Error, Sendable, CaseIterable {
     // Roles in a family
     case notAMember = "not_a_member"

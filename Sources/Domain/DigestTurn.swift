@@ -2,7 +2,7 @@
 public struct DigestTurn: Hashable, Sendable {
     /// The date whose digest is due; nil before its time, and once it was made.
     public let dueOn: CivilDate?
-    /// When to look again, after the moment of asking.
+    /// The time to look again, after the moment of asking.
     public let next: Timestamp
 
     /// - Parameters:

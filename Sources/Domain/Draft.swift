@@ -1,4 +1,4 @@
-/// What a draft does when it is executed.
+/// The kind of a draft, by its effect when it is executed.
 public enum DraftKind: String, Sendable, CaseIterable {
     /// Creates a nag.
     case suggestedNag = "suggested_nag"
@@ -11,7 +11,7 @@ public enum DraftKind: String, Sendable, CaseIterable {
     /// Sends chosen guardians a digest of the family's week.
     case digest
 
-    /// In the order in which they are shown.
+    /// The side effects in the order in which they are shown.
     public var sideEffects: [DraftSideEffect] {
         switch self {
         case .suggestedNag: [.createNag, .notifyRecipient]
@@ -26,7 +26,7 @@ public enum DraftKind: String, Sendable, CaseIterable {
     public var needsNag: Bool { self != .suggestedNag && self != .digest }
 }
 
-/// What the execution of a draft leaves behind. Whoever approves a draft names all of its side effects.
+/// A side effect of the execution of a draft. Whoever approves a draft names all of its side effects.
 public enum DraftSideEffect: String, Sendable, CaseIterable {
     case createNag = "create_nag"
     case changeNag = "change_nag"
@@ -35,10 +35,10 @@ public enum DraftSideEffect: String, Sendable, CaseIterable {
     case notifyGuardians = "notify_guardians"
 }
 
-/// How the words of a request came to the device.
+/// The way in which the words of a request came to the device.
 public enum DraftSource: String, Sendable, CaseIterable {
     case keyboard, camera, gallery, document, voice, shortcut
-    /// Imported from another program, such as a calendar.
+    /// The words were imported from another program, such as a calendar.
     case imported = "import"
 
     /// Whether a request that came this way may create drafts and do nothing else with them: nobody has looked at it.
@@ -61,9 +61,9 @@ public enum DraftStep: String, Sendable, CaseIterable { case edit, approve, conf
 
 /// Limits of drafts.
 public enum DraftLimit {
-    /// How long a draft can be executed.
+    /// The time for which a draft can be executed.
     public static let lifetime = Timestamp.Span.hours(24)
-    /// How long the second key can be used.
+    /// The time for which the second key can be used.
     public static let keyLifetime = Timestamp.Span.seconds(60)
     /// The rows that a draft may be built from.
     public static let contextRows = 20
@@ -77,9 +77,9 @@ public enum DraftLimit {
     public static let text = 1...2000
 }
 
-/// Where a draft stands: which step may be taken next. A pure value; steps are taken elsewhere.
+/// The progress of a draft: it decides which step may be taken next. A pure value; steps are taken elsewhere.
 public struct DraftProgress: Hashable, Sendable {
-    /// What becomes of a step.
+    /// The verdict on a step.
     public enum Verdict: Hashable, Sendable {
         case allowed
         /// It was done before and changes nothing now.
@@ -92,12 +92,12 @@ public struct DraftProgress: Hashable, Sendable {
         case edited
     }
 
-    /// As stored: a draft whose time is over may not be marked yet.
+    /// The state as stored: a draft whose time is over may not be marked yet.
     public var state: DraftState
     /// Grows with each edit.
     public var version: Int
     public var expiresAt: Timestamp
-    /// Why `expiresAt` was brought forward; nil where it was not.
+    /// The reason for which `expiresAt` was brought forward; nil where it was not.
     public var endReason: DraftEndReason?
 
     public init(
@@ -135,7 +135,7 @@ public struct DraftProgress: Hashable, Sendable {
     }
 }
 
-/// Why a draft ended before its time.
+/// A reason for which a draft ended before its time.
 public enum DraftEndReason: String, Sendable, CaseIterable {
     /// The consent `ai_mediation` is no longer in force for its author.
     case consentMissing = "consent_missing"
@@ -145,7 +145,7 @@ public enum DraftEndReason: String, Sendable, CaseIterable {
 
 /// The second key of a draft: it opens one execution, to the person who asked for it.
 public struct DraftKey: Hashable, Sendable {
-    /// Of the secret, which only its person has.
+    /// The digest of the secret, which only its person has.
     public var digest: [UInt8]
     public var owner: UserID
     public var expiresAt: Timestamp

@@ -37,7 +37,7 @@ public enum Recurrence: String, Sendable, CaseIterable {
     case hourly, daily, weekly, monthly
 }
 
-/// What a new due time of an instance of a series moves.
+/// The scope of a new due time of an instance of a series.
 public enum MoveScope: String, Sendable, CaseIterable {
     /// The instance alone: the series keeps its pattern.
     case this
@@ -73,10 +73,10 @@ public enum AITone: String, Sendable, CaseIterable { case neutral, supportive, f
 
 public enum DeliveryChannel: String, Sendable, CaseIterable { case push, sms }
 
-/// How far the sending of a delivery has come.
+/// The progress of the sending of a delivery.
 public enum DeliveryStatus: String, Sendable, CaseIterable { case pending, sent, delivered, failed }
 
-/// What a push token is for.
+/// The platform that a push token is for.
 public enum DevicePlatform: String, Sendable, CaseIterable {
     case ios, ipados, macos, web, android
 
@@ -92,11 +92,11 @@ public enum DevicePlatform: String, Sendable, CaseIterable {
 /// The channels on which a person wants to be notified.
 public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, both }
 
-/// How often a person is notified of their nags.
+/// The frequency at which a person is notified of their nags.
 public enum NotificationFrequency: String, Sendable, CaseIterable {
-    /// Of each phase, and again and again while a nag is overdue.
+    /// The person is notified of each phase, and again and again while a nag is overdue.
     case always
-    /// Of each phase, once.
+    /// The person is notified of each phase, once.
     case oncePerPhase = "once_per_phase"
     /// Once a day of what is due and overdue, and at once of what cannot wait.
     case dailyDigest = "daily_digest"
@@ -114,7 +114,7 @@ public enum BadgeType: String, Sendable, CaseIterable {
     case streak30 = "streak_30"
     case perfectWeek = "perfect_week"
     case centuryClub = "century_club"
-    /// What an incentive rule of the family awards; no counts earn it. In lists of badges it is missing, because clients
-    /// know only the others: people see the rule's gamification event.
+    /// The badge that an incentive rule of the family awards; no counts earn it. In lists of badges it is missing,
+    /// because clients know only the others: people see the rule's gamification event.
     case familyAward = "family_award"
 }

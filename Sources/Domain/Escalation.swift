@@ -1,4 +1,4 @@
-/// How far an open nag has escalated.
+/// The stage of the escalation of an open nag.
 public enum EscalationStage: Hashable, Sendable {
     case phase(EscalationPhase)
     case missed

@@ -16,8 +16,8 @@ public struct EscalationPlan: Hashable, Sendable {
         (guardianReview, missed, reminderInterval) = (.minutes(180), .hours(24), .minutes(15))
     }
 
-    /// Nil unless the steps are in order and at most a year from the base, and the reminder interval is one second to
-    /// one day.
+    /// Creates a plan; nil unless the steps are in order and at most a year from the base, and the reminder interval is
+    /// one second to one day.
     public init?(
         dueSoon: Timestamp.Span, overdueSoft: Timestamp.Span, overduePushBack: Timestamp.Span,
         guardianReview: Timestamp.Span, missed: Timestamp.Span, reminderInterval: Timestamp.Span
@@ -32,8 +32,8 @@ public struct EscalationPlan: Hashable, Sendable {
         (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
     }
 
-    /// How soon a step replaces a notification of the same nag that is not sent yet: five seconds, and less where the
-    /// reminders follow each other faster.
+    /// The time before a step within which it replaces a notification of the same nag that is not sent yet: five
+    /// seconds, and less where the reminders follow each other faster.
     public var replacementLead: Timestamp.Span {
         min(.seconds(5), Timestamp.Span(microseconds: reminderInterval.microseconds / 180))
     }

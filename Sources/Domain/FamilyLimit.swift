@@ -6,10 +6,10 @@ public enum FamilyLimit {
     /// Accounts that guardians may create in a family within 24 hours, including those removed again.
     public static let accountsPerDay = 50
 
-    /// Why one more member is refused.
+    /// Returns the reason for which one more member is refused; nil when one is allowed.
     public static func denialOfMember(active: Int) -> Denial? { active >= members ? .familyFull : nil }
 
-    /// Why one more account is refused.
+    /// Returns the reason for which one more account is refused; nil when one is allowed.
     public static func denialOfAccount(madeToday: Int) -> Denial? {
         madeToday >= accountsPerDay ? .accountLimitReached : nil
     }

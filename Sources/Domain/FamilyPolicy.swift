@@ -84,7 +84,7 @@ public struct PolicyViolation: Error, Hashable, Sendable {
     }
 
     public let field: Field
-    /// For the user: `The daily nag cap must be between 1 and 8.`
+    /// The sentence for the user: `The daily nag cap must be between 1 and 8.`
     public let message: String
 }
 

@@ -19,7 +19,7 @@ public struct Identifier<Kind>: Hashable, Sendable {
         self = Self(high: parsed.high, low: parsed.low)
     }
 
-    /// The same bits as an identifier of another kind, for values that serve as both.
+    /// Returns the same bits as an identifier of another kind, for values that serve as both.
     public func retyped<Other>(as _: Other.Type = Other.self) -> Identifier<Other> {
         Identifier<Other>(high: high, low: low)
     }
@@ -54,7 +54,7 @@ public enum Kind {
     public enum Nag {}
     public enum Event {}
     public enum Excuse {}
-    /// What a person did or said, through any channel.
+    /// An act or words of a person, through any channel.
     public enum Input {}
     public enum Consent {}
     public enum Block {}
@@ -81,7 +81,7 @@ public enum Kind {
     public enum Question {}
     /// An attempt to answer a question to the AI.
     public enum Execution {}
-    /// What the AI would send or change for somebody.
+    /// A message or change that the AI would make for somebody.
     public enum Draft {}
     /// A batch of drafts that were made of what somebody imported.
     public enum Import {}

@@ -1,4 +1,4 @@
-/// What makes an incentive rule take effect.
+/// The condition under which an incentive rule takes effect.
 public enum IncentiveTrigger: String, Sendable, CaseIterable {
     /// Every completion of the recipient whose number is a multiple of the rule's count. Completions count from the
     /// recipient's first one in the family that scored, late ones too: a new rule does not start the count again.
@@ -7,7 +7,7 @@ public enum IncentiveTrigger: String, Sendable, CaseIterable {
     case streakReached = "streak_reached"
 }
 
-/// What an incentive rule gives.
+/// The reward of an incentive rule.
 public enum IncentiveReward: String, Sendable, CaseIterable {
     /// The rule's amount of points; the family's multiplier does not change it.
     case bonusPoints = "bonus_points"
@@ -25,7 +25,7 @@ public enum IncentiveApprovalMode: String, Sendable, CaseIterable {
 /// Whether a rule takes effect. Guardians retire a rule that shall not, and may make it active again.
 public enum IncentiveRuleStatus: String, Sendable, CaseIterable { case active, retired }
 
-/// What an incentive rule says, without its id and version.
+/// The terms of an incentive rule, without its id and version.
 public struct IncentiveTerms: Hashable, Sendable {
     public static let counts = 1...100
     public static let amounts = 1...1_000
@@ -69,6 +69,6 @@ public struct IncentiveTerms: Hashable, Sendable {
     /// The points that the reward brings.
     public var points: Int { reward == .bonusPoints ? amount : 0 }
 
-    /// Why a family may not have one more active rule.
+    /// Returns the reason for which a family may not have one more active rule; nil when it may.
     public static func denialOfRule(active: Int) -> Denial? { active >= activeRules ? .incentiveLimitReached : nil }
 }

@@ -1,6 +1,7 @@
 /// The limits on making, changing and postponing nags.
 public enum NagLimit {
-    /// Why one more nag of this creator is refused on the family's local day (`ZoneRules.day(containing:)`).
+    /// Returns the reason for which one more nag of this creator is refused on the family's local day
+    /// (`ZoneRules.day(containing:)`); nil when it is allowed.
     public static func denialOfCreation(sentToday: Int, policy: FamilyPolicy) -> Denial? {
         sentToday >= policy.dailyCap ? .dailyCapReached : nil
     }
@@ -8,7 +9,7 @@ public enum NagLimit {
     /// Notes that a person may add to nags on one local day of the family.
     public static let notesPerDay = 50
 
-    /// Why one more note is refused.
+    /// Returns the reason for which one more note is refused; nil when it is allowed.
     public static func denialOfNote(addedToday: Int) -> Denial? {
         addedToday >= notesPerDay ? .noteLimitReached : nil
     }
@@ -16,7 +17,7 @@ public enum NagLimit {
     /// Excuses that a person may submit on one local day of the family.
     public static let excusesPerDay = 50
 
-    /// Why one more excuse is refused.
+    /// Returns the reason for which one more excuse is refused; nil when it is allowed.
     public static func denialOfExcuse(submittedToday: Int) -> Denial? {
         submittedToday >= excusesPerDay ? .excuseLimitReached : nil
     }
@@ -26,7 +27,7 @@ public enum NagLimit {
     /// `seriesCompletionsPerDay`.
     public static let changesPerDay = 200
 
-    /// Why one more change is refused.
+    /// Returns the reason for which one more change is refused; nil when it is allowed.
     public static func denialOfChange(madeToday: Int) -> Denial? {
         madeToday >= changesPerDay ? .changeLimitReached : nil
     }
@@ -35,7 +36,7 @@ public enum NagLimit {
     /// refused, because each creates the next nag of the series. This allows one every five minutes, day and night.
     public static let seriesCompletionsPerDay = 300
 
-    /// Why one more completion in a series is refused.
+    /// Returns the reason for which one more completion in a series is refused; nil when it is allowed.
     public static func denialOfSeriesCompletion(completedToday: Int) -> Denial? {
         completedToday >= seriesCompletionsPerDay ? .completionLimitReached : nil
     }
@@ -49,7 +50,7 @@ public enum NagLimit {
         return min(day.lowerBound, now - .days(1))..<day.upperBound
     }
 
-    /// When a daily limit allows more, in one plain sentence.
+    /// Returns one plain sentence about the time from which a daily limit allows more.
     public static func nextDay(in zone: String, now: Timestamp, zoneChangedAt changed: Timestamp?) -> String {
         guard let changed, changed > now - .days(1) else { return "You can go on at midnight (\(zone))." }
         return "The last 24 hours count, because the family's time zone was changed."
@@ -61,7 +62,8 @@ public enum NagLimit {
         max(dueAt, now) + .minutes(Int64(policy.maxSnoozeMinutes))
     }
 
-    /// Why the recipient may not move the due time. `allowance` is a child's setting; nil for everyone else.
+    /// Returns the reason for which the recipient may not move the due time; nil when they may. `allowance` is a
+    /// child's setting; nil for everyone else.
     public static func denialOfSnooze(
         from dueAt: Timestamp, to newDueAt: Timestamp, now: Timestamp, policy: FamilyPolicy,
         allowance: SnoozeAllowance? = nil
@@ -75,7 +77,7 @@ public enum NagLimit {
     }
 }
 
-/// How often a guardian allows a child to snooze per day, and how often the child did today.
+/// The number of snoozes a day that a guardian allows a child, and of the child's snoozes today.
 public struct SnoozeAllowance: Hashable, Sendable {
     public var isAllowed: Bool
     public var perDay: Int

@@ -7,7 +7,7 @@ public struct Preferences: Hashable, Sendable {
     /// The name of a zone in the IANA time zone database.
     public var timeZone = Preferences.standardTimeZone
     public var notificationFrequency = NotificationFrequency.always
-    /// When the daily digest comes.
+    /// The time of the daily digest.
     public var digestAt = TimeOfDay.sixInTheEvening
     public var deliveryChannel = PreferredChannel.push
     /// No notifications before then.
@@ -18,16 +18,16 @@ public struct Preferences: Hashable, Sendable {
     public var usesCommitTimeForEscalation = false
     public var notifiesSentOverdue = false
     public var tone = PreferredTone.friendly
-    /// What may answer the person's AI questions.
+    /// The mode that decides what may answer the person's AI questions.
     public var aiMode = AIMode.heuristic
-    /// Where AI questions may be answered that do not say so themselves.
+    /// The privacy level of AI questions that name none themselves.
     public var aiPrivacyLevel = PrivacyLevel.auto
     /// The model to use on the device, and the one of the person's own provider; nil for the provider's first.
     public var aiLocalModel: String?
     public var aiCloudModel: String?
     /// Questions to the coach with more tokens go to the server; the words of an excuse stay on the device.
     public var aiTokenThreshold = 4_096
-    /// How long the person's AI executions are kept.
+    /// The number of days for which the person's AI executions are kept.
     public var aiLogRetentionDays = 30
     /// Whether only AI executions that failed are kept.
     public var aiLogsErrorsOnly = false
@@ -48,7 +48,7 @@ public struct Preferences: Hashable, Sendable {
         apply(user)
     }
 
-    /// Nil while quiet hours are off.
+    /// The quiet hours; nil while they are off.
     public var quietHours: QuietHours? { quietHoursEnabled ? quietWindow : nil }
 
     private mutating func apply(_ layer: PreferenceOverrides) {

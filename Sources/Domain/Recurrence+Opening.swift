@@ -17,7 +17,7 @@ extension Recurrence {
         previous + Timestamp.Span(microseconds: min(Timestamp.Span.hours(12), halfInterval).microseconds)
     }
 
-    /// How long before its due time an instance is open at least.
+    /// The shortest time before its due time for which an instance is open.
     private var shortestLead: Timestamp.Span { fixedInterval == nil ? .days(1) : halfInterval }
 
     private var halfInterval: Timestamp.Span {

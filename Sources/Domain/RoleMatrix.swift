@@ -90,7 +90,8 @@ public enum RoleMatrix {
         creator != .child
     }
 
-    /// Why a nag within a family is refused. `isBlocked`: whether either side has an active block on the other.
+    /// Returns the reason for which a nag within a family is refused; nil when it is allowed. `isBlocked`: whether
+    /// either side has an active block on the other.
     ///
     /// For a nag to oneself, pass the same state twice.
     public static func denialOfNag(from creator: MemberState, to recipient: MemberState, isBlocked: Bool) -> Denial? {
@@ -103,8 +104,9 @@ public enum RoleMatrix {
         return isBlocked ? .blocked : nil
     }
 
-    /// Why a member may not contact another (new nags, changes to nags, text). `isBlocked`: whether either has an
-    /// active block on the other. Operations that end a nag (withdrawing, completing) are not contact.
+    /// Returns the reason for which a member may not contact another (new nags, changes to nags, text); nil when they
+    /// may. `isBlocked`: whether either has an active block on the other. Operations that end a nag (withdrawing,
+    /// completing) are not contact.
     public static func denialOfContact(relationship: RelationshipStatus, isBlocked: Bool) -> Denial? {
         switch relationship {
         case .active: isBlocked ? .blocked : nil
@@ -113,7 +115,7 @@ public enum RoleMatrix {
         }
     }
 
-    /// Why a member is refused an operation on the family.
+    /// Returns the reason for which a member is refused an operation on the family; nil when it is allowed.
     public static func denial(of act: FamilyAct, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         switch act {
@@ -126,8 +128,8 @@ public enum RoleMatrix {
         }
     }
 
-    /// Why a person with these parts is refused an operation on a nag: `notVisible`, whatever the operation, if the
-    /// person may not read the nag.
+    /// Returns the reason for which a person with these parts is refused an operation on a nag; nil when it is allowed.
+    /// It is `notVisible`, whatever the operation, if the person may not read the nag.
     public static func denial(of act: NagAct, by part: NagPart) -> Denial? {
         if part.isEmpty { return .notVisible }
         switch act {
@@ -143,14 +145,16 @@ public enum RoleMatrix {
         }
     }
 
-    /// Why a person may not see the mediator's insights about a member: they are for the member and for guardians.
+    /// Returns the reason for which a person may not see the mediator's insights about a member; nil when they may.
+    /// Insights are for the member and for guardians.
     public static func denialOfInsights(isSelf: Bool, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
-    /// Why a member may not send another a digest of the family: both have to be guardians, who may ask for it themselves,
-    /// and the sender may contact the recipient. `isBlocked`: whether either has an active block on the other.
+    /// Returns the reason for which a member may not send another a digest of the family; nil when they may. Both have
+    /// to be guardians, who may ask for it themselves, and the sender may contact the recipient. `isBlocked`: whether
+    /// either has an active block on the other.
     public static func denialOfDigest(
         from sender: MemberState, to recipient: MemberState, isBlocked: Bool
     ) -> Denial? {
@@ -160,15 +164,16 @@ public enum RoleMatrix {
         return denialOfContact(relationship: recipient.relationship, isBlocked: isBlocked)
     }
 
-    /// Why a member may not leave the family. A child whose account was created in it needs a guardian's decision.
+    /// Returns the reason for which a member may not leave the family; nil when they may. A child whose account was
+    /// created in it needs a guardian's decision.
     /// - Parameter isFamilyAccount: whether the account was created in the family and has no sign-in of its own.
     public static func denialOfLeaving(by member: MemberState, isFamilyAccount: Bool) -> Denial? {
         if let denial = denial(of: .leave, by: member) { return denial }
         return member.role == .child && isFamilyAccount ? .guardianOnly : nil
     }
 
-    /// Why a member may not delete an account: guardians delete the accounts of children that were created in the
-    /// family; all other accounts only their owner may delete.
+    /// Returns the reason for which a member may not delete an account; nil when they may. Guardians delete the
+    /// accounts of children that were created in the family; all other accounts only their owner may delete.
     public static func denialOfAccountDeletion(
         of role: FamilyRole, isSelf: Bool, isFamilyAccount: Bool, by member: MemberState
     ) -> Denial? {
@@ -177,19 +182,21 @@ public enum RoleMatrix {
         return member.role == .guardian ? nil : .guardianOnly
     }
 
-    /// Why a guardian may not change a member's role: the only change is from participant to guardian.
+    /// Returns the reason for which a guardian may not change a member's role; nil when they may. The only change is
+    /// from participant to guardian.
     public static func denialOfRoleChange(from role: FamilyRole, to newRole: FamilyRole) -> Denial? {
         role == .participant && newRole == .guardian ? nil : .participantOnly
     }
 
-    /// Why a guardian may not add a person: accounts created in the family may be added; everyone else joins with the
-    /// invite code, so that no one is added without agreeing.
+    /// Returns the reason for which a guardian may not add a person; nil when they may. Accounts created in the family
+    /// may be added; everyone else joins with the invite code, so that no one is added without agreeing.
     public static func denialOfAdmission(isFamilyAccount: Bool, isBlocked: Bool) -> Denial? {
         if !isFamilyAccount { return .joinsByCode }
         return isBlocked ? .blocked : nil
     }
 
-    /// Why a guardian may not leave or be removed: a family needs at least one guardian.
+    /// Returns the reason for which a guardian may not leave or be removed; nil when they may. A family needs at least
+    /// one guardian.
     public static func denialOfDeparture(of role: FamilyRole, activeGuardians: Int) -> Denial? {
         role == .guardian && activeGuardians <= 1 ? .lastGuardian : nil
     }

@@ -1,4 +1,4 @@
-/// How a nag ended, for its points.
+/// The end of a nag, as its points depend on it.
 public enum Punctuality: String, Sendable, CaseIterable {
     case onTime = "on_time"
     case late, missed

@@ -13,9 +13,9 @@ import SQL
     private let handle: OpaquePointer
     private let socket: Int32
     private let poller: Poller
-    /// Called once, when the session must not be used for new requests.
+    /// The function that is called once, when the session must not be used for new requests.
     private let onRetire: (Connection) -> Void
-    /// Called once, when the session is closed and the batches in flight have failed.
+    /// The function that is called once, when the session is closed and the batches in flight have failed.
     private let onClose: (Connection) -> Void
 
     private var underway: [PipelineBatch] = []
@@ -26,13 +26,13 @@ import SQL
     private var isReadScheduled = false
     private(set) var isOpen = true
     private var isRetired = false
-    /// Called with the payload of each notification of a channel that the session listens on.
+    /// The function that is called with the payload of each notification of a channel that the session listens on.
     var onNotification: ((String) -> Void)?
     /// The longest time for one batch, independent of the database's own timeouts, so that a frozen host cannot hold
     /// requests.
     private let timeout: Duration
     private let slow: SlowStatements?
-    /// When the last batch ended. The next one ran only from then on, although it was sent before.
+    /// The time at which the last batch ended. The next one ran only from then on, although it was sent before.
     private var lastEnd = MonotonicTime(nanoseconds: 0)
 
     init(

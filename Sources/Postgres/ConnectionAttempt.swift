@@ -8,10 +8,10 @@ import Reactor
     private let options: ConnectionOptions
     private let resolver: HostResolver
     private let poller: Poller
-    /// Nil before the names are resolved, and after the session is returned or the attempt has ended.
+    /// The handle; nil before the names are resolved, and after the session is returned or the attempt has ended.
     private var handle: OpaquePointer?
     private var lookup: Lookup?
-    /// Why `handle` is nil.
+    /// The reason for which `handle` is nil.
     private var reason: String?
     private var continuation: CheckedContinuation<Bool, Never>?
     private var watched: Int32 = -1

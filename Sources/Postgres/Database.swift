@@ -29,11 +29,11 @@ public final class Database: Queries {
         var bulkReads: Int { max(1, connections / 4) }
         /// Requests that may wait for a session; further ones are refused.
         public var queue = 1_024
-        /// How long a request may wait in all: for its turn, a session and locks.
+        /// The time that a request may wait in all: for its turn, a session and locks.
         public var requestTimeout = Duration.milliseconds(1_900)
         /// The sessions' setting `lock_timeout`, which counts for each lock.
         public var lockTimeout = Duration.milliseconds(1_100)
-        /// How long one batch may take before its session is closed.
+        /// The time that one batch may take before its session is closed.
         public var batchTimeout: Duration
         public var connectTimeout = Duration.seconds(5)
         /// Whether waiting requests fail as soon as a session cannot be opened: for command-line tools.
@@ -61,7 +61,7 @@ public final class Database: Queries {
     private var lastSession = 0
     private lazy var reads = GroupRead(
         self, batchLimit: limits.sharedReads, concurrency: limits.sharedStatements)
-    /// Why the last attempt to open a session failed; nil after a success.
+    /// The reason for which the last attempt to open a session failed; nil after a success.
     public private(set) var lastFailure: String?
 
     /// - Parameters:
@@ -169,8 +169,8 @@ public final class Database: Queries {
 
     // MARK: Deadlines
 
-    /// When a request that comes now stops waiting. The same deadline is for all that it waits for, so that it is refused
-    /// in time whatever of this is slow.
+    /// The time at which a request that comes now stops waiting. The same deadline is for all that it waits for, so
+    /// that it is refused in time whatever of this is slow.
     public var requestDeadline: MonotonicTime { poller.now + limits.requestTimeout }
 
     /// The pool for a request with this deadline.

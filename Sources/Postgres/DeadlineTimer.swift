@@ -3,7 +3,7 @@ import Reactor
 /// One timer for a queue with deadlines, whatever its length.
 final class DeadlineTimer {
     private let poller: Poller
-    /// Called at the deadline; it arms the timer again for the next one.
+    /// The function that is called at the deadline; it arms the timer again for the next one.
     private let action: () -> Void
     private var scheduled: (timer: TimerID, deadline: MonotonicTime)?
 

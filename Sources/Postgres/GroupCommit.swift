@@ -142,7 +142,7 @@ private final class ContendedKeys {
 
 /// Runs writes one at a time, each in its own transaction.
 private struct SoloWriter {
-    /// How often a write is tried after deadlocks and serialisation failures.
+    /// The number of times that a write is tried after deadlocks and serialisation failures.
     private static let attemptLimit = 3
 
     private let database: Database

@@ -16,7 +16,7 @@ struct HostList {
     private let hosts: [Host]
     private let hasPorts: Bool
 
-    /// Nil if the lengths of the three lists do not match, which libpq refuses without a lookup.
+    /// Creates the list; nil if the lengths of the three lists do not match, which libpq refuses without a lookup.
     init?(_ parameters: [(keyword: String, value: String)]) {
         func list(_ keyword: String) -> [String] {
             let value = parameters.last { $0.keyword == keyword }?.value ?? ""

@@ -18,7 +18,7 @@ public final class HostResolver: Sendable {
     private static let callerLimit = 1_024
 
     private struct State {
-        /// Created at the first lookup, because most processes need none.
+        /// The pool of lookups, created at the first one, because most processes need none.
         var pool: BlockingPool?
         /// Callers that wait for another caller's lookup, by name.
         var waiting: [String: [CheckedContinuation<Answer?, Never>]] = [:]

@@ -13,7 +13,7 @@ public struct Migrator: Sendable {
         public let name: String
         public let sql: String
 
-        /// Nil unless the file name is a number, an underscore, a name and `.sql`.
+        /// Creates a migration; nil unless the file name is a number, an underscore, a name and `.sql`.
         public init?(fileName: String, sql: String) {
             guard fileName.hasSuffix(".sql"), let underscore = fileName.firstIndex(of: "_"),
                 let number = Int(fileName[..<underscore]), number > 0
@@ -42,7 +42,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// How often a migration is tried if it does not get its locks.
+    /// The number of times that a migration is tried if it does not get its locks.
     private static let attemptLimit = 15
 
     private let migrations: [Migration]

@@ -93,7 +93,7 @@ public final class NotificationListener {
         pause = min(pause * 2, Self.longestPause)
     }
 
-    /// Without it a host that vanished would look like one with nothing to say.
+    /// Schedules a heartbeat. Without it a host that vanished would look like one with nothing to say.
     private func scheduleHeartbeat(_ connection: Connection) {
         poller.schedule(at: poller.now + heartbeat) { [weak self, weak connection] in
             guard let self, let connection, connection.isOpen else { return }

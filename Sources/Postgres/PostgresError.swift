@@ -1,4 +1,4 @@
-/// Why a statement failed.
+/// A reason for which a statement failed.
 ///
 /// `description` is for logs: it contains no values. It MUST NOT be sent to a client.
 public enum PostgresError: Error, Sendable, Hashable {
@@ -17,11 +17,12 @@ public enum PostgresError: Error, Sendable, Hashable {
         public let sqlState: String
         public let constraint: String?
         public let table: String?
-        /// For a `COPY` from or to the client.
+        /// The refusal of a `COPY` from or to the client.
         static let copyOverConnection = Refusal(
             sqlState: "0A000", constraint: nil, table: nil,
             message: "COPY FROM STDIN and COPY TO STDOUT are not supported")
-        /// For a `COMMIT` of an aborted transaction, which PostgreSQL reports as success although it rolls back.
+        /// The refusal of a `COMMIT` of an aborted transaction, which PostgreSQL reports as success although it rolls
+        /// back.
         static let rolledBack = Refusal(
             sqlState: "25P02", constraint: nil, table: nil,
             message: "the transaction was rolled back because one of its statements had failed")

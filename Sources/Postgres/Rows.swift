@@ -174,7 +174,7 @@ public struct Row {
         }
     }
 
-    /// Nil for null and for invalid UTF-8.
+    /// Returns the text of a column; nil for null and for invalid UTF-8.
     public func text(_ column: Int) -> String? {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe Cell($0, SQLType.text.oid).text } }
     }

@@ -18,7 +18,7 @@ struct SessionPool {
 
         var isRead: Bool { self == .read || self == .bulkRead }
 
-        /// In which queue its requests wait.
+        /// The queue in which its requests wait.
         fileprivate var queue: Int {
             switch self {
             case .read: 0
@@ -47,7 +47,7 @@ struct SessionPool {
         var inFlight = 0
         /// Those of them that may wait for locks.
         var lockHolders = 0
-        /// How many of them are bulk reads.
+        /// The number of them that are bulk reads.
         var bulkReads = 0
         /// Whether a transaction uses the session alone.
         var isExclusive = false

@@ -17,7 +17,7 @@ public struct SlowStatements: Sendable {
 /// of them took the time.
 public struct SlowBatch: Sendable {
     public let statements: [SQL]
-    /// From sending, or from the end of the batch before on the same session, to the last result.
+    /// The time from sending, or from the end of the batch before on the same session, to the last result.
     public let duration: Duration
     /// The rows of all results; nil for a batch that failed.
     public let rows: Int?

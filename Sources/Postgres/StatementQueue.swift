@@ -13,7 +13,7 @@ final class StatementQueue {
         let statementKey: SQL.StatementKey?
         let key: GroupCommit.Key
         fileprivate(set) var arrival: MonotonicTime
-        /// When the request stops waiting: for its turn, a session and locks.
+        /// The time at which the request stops waiting: for its turn, a session and locks.
         let deadline: MonotonicTime
         private let continuation: Continuation
 
@@ -182,6 +182,6 @@ final class StatementQueue {
 }
 
 extension [StatementQueue.Entry] {
-    /// Nil if there is no entry.
+    /// The earliest deadline; nil if there is no entry.
     var earliestDeadline: MonotonicTime? { lazy.map(\.deadline).min() }
 }

@@ -8,7 +8,7 @@ public struct Checkpoint: Hashable, Sendable {
     /// The number of leaves.
     public let size: Int64
     public let root: [UInt8]
-    /// When it was made, to the second.
+    /// The time at which it was made, to the second.
     public let time: Timestamp
 
     public init(origin: String, size: Int64, root: [UInt8], time: Timestamp) {

@@ -3,10 +3,11 @@ import Domain
 /// A connection as the entries of its chain tell it.
 struct ConnectionReplay: Sendable {
     let inviter: Pseudonym
-    /// Nil before somebody answered.
+    /// The invitee; nil before somebody answered.
     private(set) var invitee: Pseudonym?
     private(set) var status = "pending"
-    /// Whose children the other party may nag; nil where the details are erased.
+    /// Whether the other party may nag the children of the inviter, and those of the invitee; nil where the details are
+    /// erased.
     private(set) var inviterShares: Bool?
     private(set) var inviteeShares: Bool?
     /// The entry that changed it last.
@@ -45,7 +46,7 @@ struct ConnectionReplay: Sendable {
 public struct ConnectionRow: Sendable {
     public var id: ConnectionID
     public var inviter: Pseudonym?
-    /// Nil also for an address without an account.
+    /// The invitee; nil also for an address without an account.
     public var invitee: Pseudonym?
     public var status: String
     public var inviterShares: Bool

@@ -24,10 +24,10 @@ public struct ConstraintNote: Sendable, Hashable {
         return body
     }
 
-    /// The same in one line.
+    /// The note in one line.
     public var text: String { "\(scope.rawValue) \(priority) \(terms)" }
 
-    /// Nil for details of another form.
+    /// Reads the note in an entry's details; nil for those of another form.
     init?(_ body: AuditBody) {
         guard let scope = body["scope"].flatMap(ConstraintScope.init),
             let priority = body["priority"].flatMap({ Int($0) })
@@ -37,7 +37,7 @@ public struct ConstraintNote: Sendable, Hashable {
         terms = Self.names.map { body[$0] ?? "" }.joined(separator: " ")
     }
 
-    /// From `<scope> <priority> <terms>`.
+    /// Parses `<scope> <priority> <terms>`.
     init?(_ text: Substring) {
         let words = text.split(separator: " ", maxSplits: 2)
         guard words.count == 3, let scope = ConstraintScope(rawValue: String(words[0])), let priority = Int(words[1])
@@ -51,9 +51,9 @@ public struct ConstraintNote: Sendable, Hashable {
 /// A row of the constraints.
 public struct ConstraintRow: Sendable {
     public var id: ConstraintID
-    /// Nil for a constraint of the family, and for somebody who was erased.
+    /// The owner; nil for a constraint of the family, and for somebody who was erased.
     public var owner: Pseudonym?
-    /// Nil where the row has a value that no constraint has.
+    /// The note; nil where the row has a value that no constraint has.
     public var note: ConstraintNote?
 
     public init(id: ConstraintID, owner: Pseudonym?, note: ConstraintNote?) {
@@ -66,7 +66,7 @@ public struct ConstraintRow: Sendable {
 /// The constraints of one family as its entries tell them.
 struct ConstraintReplay: Sendable {
     struct Constraint: Sendable {
-        /// Nil for a constraint of the family.
+        /// The owner; nil for a constraint of the family.
         let owner: Pseudonym?
         var note: ConstraintNote
         var number: Int64

@@ -1,10 +1,10 @@
 import Domain
 
-/// What retention has deleted of people's points.
+/// The parts of people's points that retention has deleted.
 struct DroppedPoints: Sendable {
-    /// As the rows of the sums say.
+    /// The deleted points by the rows of the sums.
     var claimed: [UserID: ScoreSums] = [:]
-    /// As the entries say whose rows are missing.
+    /// The deleted points by the entries whose rows are missing.
     var told: [Pseudonym: ScoreSums] = [:]
     var people: [UserID: Pseudonym] = [:]
 }

@@ -1,6 +1,6 @@
 import Domain
 
-/// What the entries tell of incentive rules and no row came for yet.
+/// The effects of incentive rules that entries record, and for which no row has come yet.
 struct OpenIncentives: Sendable {
     /// Gamification events that rules caused.
     var bonuses: Set<ResourceID>

@@ -67,7 +67,7 @@ public struct FamilyReconciliation: Sendable {
         }
     }
 
-    /// What came out, with the entries that no row came for.
+    /// Returns the report, with the entries for which no row came.
     public mutating func finish() -> StateReport {
         lastChange = nil
         finishMembers()
@@ -99,7 +99,8 @@ public struct FamilyReconciliation: Sendable {
         return report
     }
 
-    /// Given for oneself alone, whatever family one is in: explained with the accounts, not with a family.
+    /// The type of a consent that is given for oneself alone, whatever family one is in: explained with the accounts,
+    /// not with a family.
     private static let personalConsent = "sms_opt_in"
 
     // MARK: People
@@ -237,7 +238,7 @@ public struct FamilyReconciliation: Sendable {
     }
 }
 
-/// How the members of a family stand to each other, as its entries say.
+/// The relationships of a family's members that its entries explain.
 struct ExpectedRelationships: Sendable {
     struct Status: Sendable {
         var status: String

@@ -3,7 +3,7 @@ import Domain
 /// The state of one family as its entries tell it. Entries are applied in their order; nothing else is read.
 public struct FamilyReplay: Sendable {
     struct Member: Sendable {
-        /// Nil where the entry's details are erased.
+        /// The role; nil where the entry's details are erased.
         var role: String?
         var isActive: Bool
         /// The account that the entry names; nil in entries from before it did.
@@ -27,7 +27,7 @@ public struct FamilyReplay: Sendable {
         let recipient: Pseudonym?
         var category: String?
         var dueAt: Timestamp?
-        /// Nil where it cannot be told.
+        /// The status; nil where it cannot be determined.
         var status: String?
         var isDismissed = false
         /// 0 to 4: how far it has escalated; nil where it cannot be told.
@@ -38,7 +38,7 @@ public struct FamilyReplay: Sendable {
     struct Score: Sendable {
         let nag: ResourceID?
         let person: Pseudonym?
-        /// Nil where the entry's details are erased.
+        /// The gain; nil where the entry's details are erased.
         let gain: Gain?
         let at: Timestamp
         let isCompletion: Bool
@@ -54,7 +54,7 @@ public struct FamilyReplay: Sendable {
         }
     }
 
-    /// What an incentive rule did, under the id of its event.
+    /// The effect of an incentive rule, under the id of its event.
     struct Incentive: Sendable {
         let note: IncentiveNote
         let nag: ResourceID?
@@ -62,7 +62,7 @@ public struct FamilyReplay: Sendable {
         var isApplied: Bool
         /// The entry that gave it, or that says that it waits.
         var number: Int64
-        /// When the rule took effect, and the time of that entry.
+        /// The time at which the rule took effect, and the time of that entry.
         let promisedAt: Timestamp
         let at: Timestamp
     }
@@ -72,7 +72,7 @@ public struct FamilyReplay: Sendable {
         let type: String
     }
 
-    /// What happened to relationships, which are known by the members they lie between, and suspended by their ids.
+    /// A change of relationships, which are known by the members they lie between, and suspended by their ids.
     enum RelationshipChange: Sendable {
         case admitted(Pseudonym, others: [Pseudonym], liftsSuspensions: Bool, Int64)
         case departed(Pseudonym, Int64)
@@ -93,7 +93,7 @@ public struct FamilyReplay: Sendable {
     private(set) var constraints = ConstraintReplay()
     private(set) var relationshipChanges: [RelationshipChange] = []
     private(set) var policyID: String?
-    /// Nil before the entry of the family's creation.
+    /// The policy; nil before the entry of the family's creation.
     private(set) var policy: PolicyReplay?
     /// The replay of the connection; nil unless the chain is a connection's and has the entry of its invitation.
     private(set) var connection: ConnectionReplay?
@@ -105,7 +105,7 @@ public struct FamilyReplay: Sendable {
     private(set) var unreadEnds: Set<ResourceID> = []
     /// Effects of incentive rules that an entry without details gave.
     private(set) var unreadIncentives: Set<ResourceID> = []
-    /// What could not be replayed.
+    /// The part of the log that could not be replayed.
     public var damage = ReplayDamage()
     /// Kinds that this version does not know.
     public private(set) var unknownKinds: Set<String> = []
@@ -209,7 +209,7 @@ public struct FamilyReplay: Sendable {
         policy?.depart(person, heirs: heirs, entry)
     }
 
-    /// Who may take over a policy from somebody.
+    /// Returns the people who may take over a policy from somebody.
     private func heirs(of person: Pseudonym) -> [Pseudonym] {
         members.filter {
             $0.value.isActive && $0.value.role ?? "guardian" == "guardian" && $0.value.hasOwnSignIn && $0.key != person

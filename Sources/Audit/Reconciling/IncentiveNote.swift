@@ -1,7 +1,7 @@
 import Domain
 
-/// What an incentive rule did, as the entry of a completion or of a guardian's confirmation tells it: a detail of its
-/// own, named `incentive_1` and so on.
+/// The effect of an incentive rule, as the entry of a completion or of a guardian's confirmation records it: a detail
+/// of its own, named `incentive_1` and so on.
 public struct IncentiveNote: Sendable, Hashable {
     public var event: ResourceID
     public var rule: ResourceID
@@ -24,7 +24,7 @@ public struct IncentiveNote: Sendable, Hashable {
             + "\(terms.amount) \(terms.approvalMode.rawValue)"
     }
 
-    /// Nil for a text that is none.
+    /// Parses a note; nil for a text that is none.
     public init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 8, let event = ResourceID(words[0]), let rule = ResourceID(words[1]),
@@ -77,7 +77,7 @@ public struct IncentiveRuleVersion: Sendable, Hashable {
         ]
     }
 
-    /// Nil for details of another form.
+    /// Reads the rule in an entry's details; nil for those of another form.
     init?(_ body: AuditBody, _ number: Int64) {
         guard let version = body["version"].flatMap({ Int($0) }),
             let trigger = body["trigger"].flatMap(IncentiveTrigger.init),
@@ -100,7 +100,7 @@ public struct IncentiveRuleRow: Sendable {
     /// `active`, `retired`, or `superseded` by a later version.
     public var status: String
     public var version: Int
-    /// Nil where the row has a value that no rule has.
+    /// The terms; nil where the row has a value that no rule has.
     public var terms: IncentiveTerms?
 
     public init(id: IncentiveRuleID, status: String, version: Int, terms: IncentiveTerms?) {

@@ -25,7 +25,7 @@ struct PolicyReplay: Sendable {
     }
 
     private(set) var owners: Owners
-    /// Nil where the details are erased.
+    /// The policy's values; nil where the details are erased.
     private(set) var values: [String: String]? = PolicyRow.standard
     private(set) var proposal = Proposal.none
     /// The entry that changed it last.

@@ -6,7 +6,7 @@ public struct PolicyRow: Sendable {
     public var owners: [Pseudonym?]
     /// Whether it is the active default policy.
     public var isInForce: Bool
-    /// As the entries tell it: the limits, `version` and `awaits_co_owner`.
+    /// The values that entries record: the limits, `version` and `awaits_co_owner`.
     public var values: [String: String]
     public var proposal: PolicyProposalRow?
 
@@ -21,7 +21,7 @@ public struct PolicyRow: Sendable {
     }
 }
 
-/// What is proposed for a policy, and by whom it is approved.
+/// The proposal for a policy, and the people who have approved it.
 public struct PolicyProposalRow: Sendable, Hashable {
     public var id: String
     public var owners: Set<Pseudonym?>
@@ -60,7 +60,7 @@ extension PolicyRow {
         return values
     }
 
-    /// What every family begins with.
+    /// The values that every family begins with.
     public static let standard = values(of: .standard, others: "", version: 1, awaitsCoOwner: false)
 
     /// The limits that an entry tells. One of an earlier release does not tell of third parties: they were not allowed.

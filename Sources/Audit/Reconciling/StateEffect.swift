@@ -1,4 +1,4 @@
-/// What an entry of one kind changes of the state that the audit log explains.
+/// The effect of an entry of one kind on the state that the audit log explains.
 ///
 /// `AuditKind.effect` says it of every kind that a server writes.
 public enum StateEffect: Sendable, Hashable {
@@ -38,7 +38,7 @@ public enum StateEffect: Sendable, Hashable {
     case constraintsReordered, constraintsImported
     case adminCreated, adminRevoked
 
-    /// Nil for a kind that this version does not know.
+    /// Returns the effect of a kind; nil for one that this version does not know.
     public init?(kind: String) {
         if let effect = AuditKind(rawValue: kind)?.effect {
             self = effect

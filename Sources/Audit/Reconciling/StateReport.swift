@@ -2,7 +2,7 @@ import Domain
 
 /// A row that the audit log does not explain, or an entry whose row is missing.
 public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was looked at.
+    /// The subject that was compared.
     public enum Subject: String, Sendable {
         case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account, connection
         case incentiveRule = "incentive_rule"
@@ -69,7 +69,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What a reconciliation found, in numbers and with its first findings.
+/// The result of a reconciliation, in numbers and with its first findings.
 public struct StateReport: Sendable, Hashable {
     /// A reason for which the log cannot tell whether a row is correct. It is not a finding.
     public enum Gap: String, Sendable, CaseIterable {
@@ -95,7 +95,7 @@ public struct StateReport: Sendable, Hashable {
     /// the findings say where the log is damaged.
     public private(set) var unproven: [StateFinding] = []
     public private(set) var unprovenCount: Int64 = 0
-    /// Why not everything could be looked at; nil when it was.
+    /// The reason for which not everything could be compared; nil when it was.
     public var incomplete: String?
 
     public init() {}

@@ -122,7 +122,7 @@ public struct ScoreRow: Sendable {
 public struct TotalsRow: Sendable {
     public var user: UserID
     public var sums: ScoreSums
-    /// What the sums count of events that retention has deleted.
+    /// The part of the sums for events that retention has deleted.
     public var dropped: ScoreSums
 
     public init(user: UserID, sums: ScoreSums, dropped: ScoreSums = ScoreSums()) {

@@ -15,12 +15,12 @@ public struct AuditLogVerifier {
 
     /// The limits of what is valid.
     public struct Policy: Sendable {
-        /// How long an entry may be without a position in the log.
+        /// The longest time for which an entry may be without a position in the log.
         public var exposureWindow = Timestamp.Span.seconds(5)
-        /// How far a family's clock may run ahead.
+        /// The time by which a family's clock may run ahead.
         public var largestLead = Timestamp.Span.minutes(11)
         public var retention = Prune.retention
-        /// How old the newest checkpoint may be at the export.
+        /// The largest age of the newest checkpoint at the export.
         public var longestSilence = Timestamp.Span.minutes(11)
 
         public init() {}
@@ -49,7 +49,7 @@ public struct AuditLogVerifier {
     private var haveClocks = false
     /// Whether no trusted key signed the latest checkpoint.
     private var isUntrusted = false
-    /// Witnessed checkpoints by size; filled with the header, when the keys are known.
+    /// The witnessed checkpoints by size; filled with the header, when the keys are known.
     private var witnessed: [Int64: Checkpoint] = [:]
 
     private struct Chain {
@@ -61,7 +61,7 @@ public struct AuditLogVerifier {
         var lastPlaced: Int64 = 0
         var lastPlacedHash: [UInt8] = []
         var isPending = false
-        /// For each person, the first entry without a body, until a record explains it.
+        /// The first entry without a body of each person, until a record explains it.
         var gone: [Pseudonym: Int64] = [:]
         var unreadable: [Pseudonym: Int64] = [:]
         var erasures: Set<Pseudonym> = []

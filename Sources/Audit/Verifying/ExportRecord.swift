@@ -24,7 +24,7 @@ public enum ExportRecord: Sendable {
     /// The first line of an export: its log, its families and the time at which it was made.
     public struct Header: Hashable, Sendable {
         public var origin: String
-        /// Nil for all families.
+        /// The exported family; nil for all families.
         public var family: FamilyID?
         public var madeAt: Timestamp
         /// The notes in which keys hand over to newer ones.
@@ -61,7 +61,7 @@ public struct LogLeafPosition: Hashable, Sendable {
     }
 }
 
-/// What is wrong with an audit log, and at which entry it begins.
+/// A fault of an audit log, and the entry at which it begins.
 public struct AuditFinding: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         case chain(ChainVerifier.Fault)

@@ -8,12 +8,12 @@ public struct Prune: Hashable, Sendable {
     public let cut: Int64
     /// The hash of that entry, from which the chain continues.
     public let hash: [UInt8]
-    /// When that entry was written.
+    /// The time at which that entry was written.
     public let lastTime: Timestamp
-    /// When the entries were deleted.
+    /// The time at which the entries were deleted.
     public let time: Timestamp
 
-    /// How old an entry must be before it may be deleted: 36 months of 30.5 days, rounded down.
+    /// The age from which an entry may be deleted: 36 months of 30.5 days, rounded down.
     public static let retention = Timestamp.Span.days(1_098)
 
     public init(

@@ -1,7 +1,7 @@
 /// A 200 response that is the same for everybody, with its entity tag. It is compressed once, when it is made.
 public struct ConstantResponse: Sendable {
     private let plain: Response
-    /// Nil where it would not be smaller.
+    /// The compressed response; nil where it would not be smaller.
     private let compressed: Response?
     private let tag: EntityTag
 

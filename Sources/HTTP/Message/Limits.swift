@@ -19,7 +19,7 @@ public struct Limits: Sendable, Hashable {
     /// content is refused with 408, however much came before.
     public var bodyRate = 1 << 10
     public var bodyWindow: Duration = .seconds(10)
-    /// How long a connection may be idle between requests.
+    /// The time that a connection may be idle between requests.
     public var idleTime: Duration = .seconds(75)
     /// The lowest rate at which a client must read its responses, in bytes per second, measured over a sliding window
     /// of `writeWindow`. The connection of a slower client is closed.
@@ -27,11 +27,11 @@ public struct Limits: Sendable, Hashable {
     public var writeWindow: Duration = .seconds(20)
     /// Bytes of a streamed response that may wait in memory for a slow client.
     public var writeBuffer = 1 << 20
-    /// For how long, and how many bytes, input is read and discarded after the last response, so that the client can
-    /// read it (RFC 9112 §9.6).
+    /// The time for which, and the bytes up to which, input is read and discarded after the last response, so that the
+    /// client can read it (RFC 9112 §9.6).
     public var lingerTime: Duration = .seconds(2)
     public var lingerBytes = 4 << 20
-    /// How long an idle connection may still send one request after draining has begun.
+    /// The time for which an idle connection may still send one request after draining has begun.
     public var drainGrace: Duration = .seconds(1)
 
     /// Connections in all, and for one client address (an IPv6 /64 counts as one address). An address may also have at

@@ -14,7 +14,7 @@ public struct RequestHead: Sendable {
         @inline(__always) var count: Int { Int(end &- start) }
     }
 
-    /// How the end of the content is determined (RFC 9112 §6.3).
+    /// The rule for the end of the content (RFC 9112 §6.3).
     public enum Framing: Sendable, Hashable {
         case none
         case length(Int)

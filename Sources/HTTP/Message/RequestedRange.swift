@@ -1,4 +1,4 @@
-/// What a Range field asks for (RFC 9110 §14.2).
+/// The range that a Range field asks for (RFC 9110 §14.2).
 public enum RequestedRange: Sendable, Hashable {
     /// All of the content: there is no field, or one that is to be ignored.
     case whole

@@ -38,7 +38,7 @@ public struct MultipartBoundary: Sendable, Hashable {
 struct FieldParameters {
     private var pairs: [(name: [UInt8], value: [UInt8])] = []
 
-    /// Where the value before the first parameter ends; nil if there is no value.
+    /// Returns the index at which the value before the first parameter ends; nil if there is no value.
     static func end(ofValue field: Span<UInt8>) -> Int? {
         var end = 0
         while end < field.count, field[end] != UInt8(ascii: ";") { end += 1 }
@@ -46,7 +46,7 @@ struct FieldParameters {
         return end > 0 ? end : nil
     }
 
-    /// Nil if a parameter is malformed.
+    /// Parses the parameters; nil if one is malformed.
     init?(_ field: Span<UInt8>, from start: Int) {
         var index = start
         while true {

@@ -14,9 +14,9 @@ public struct MultipartForm: Sendable, Hashable {
     /// One field of the form.
     public struct Part: Sendable, Hashable {
         public var name: String
-        /// As the client gave it: it may hold a path, and any characters but control bytes.
+        /// The file name as the client gave it: it may hold a path, and any characters but control bytes.
         public var filename: String?
-        /// Where the content is in the body.
+        /// The range of the content in the body.
         public var content: Range<Int>
     }
 
@@ -48,7 +48,7 @@ public struct MultipartForm: Sendable, Hashable {
     }
 }
 
-/// What the header section of a part says.
+/// The fields of the header section of a part.
 private struct PartHead {
     var name = ""
     var filename: String?
@@ -126,13 +126,13 @@ extension Span where Element == UInt8 {
         return isLast
     }
 
-    /// Where the delimiter after a part begins. In a part without content, the line end of its head may be that of the
-    /// delimiter: then the delimiter begins before `start`.
+    /// Returns the index at which the delimiter after a part begins; nil without one. In a part without content, the
+    /// line end of its head may be that of the delimiter: then the delimiter begins before `start`.
     fileprivate func firstDelimiter(_ delimiter: Span<UInt8>, afterHeadEndingAt start: Int) -> Int? {
         first(delimiter, from: start - 2)
     }
 
-    /// Where `text`, which begins with CR and has no other, begins first.
+    /// Returns the index of the first `text`, which begins with CR and has no other; nil without one.
     fileprivate func first(_ text: Span<UInt8>, from start: Int) -> Int? {
         var index = start
         while let found = firstIndex(of: .carriageReturn, from: index), count - found >= text.count {

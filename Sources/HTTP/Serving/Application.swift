@@ -1,4 +1,4 @@
-/// What a server serves: routes, CORS policy and error responses. It knows no sockets.
+/// The parts that a server serves: routes, CORS policy and error responses. It knows no sockets.
 public final class Application: Sendable {
     public let router: Router
     public let cors: CORSPolicy?
@@ -25,7 +25,7 @@ public final class Application: Sendable {
         self.refusal = refusal
     }
 
-    /// How a request is handled, decided from its head.
+    /// The decision about a request, made from its head.
     enum RouteDecision: Sendable {
         case route(Route)
         /// No route matches. `allowed`: the methods that the path exists for, nil if it does not exist.

@@ -10,7 +10,7 @@ struct ConnectionMemory: ~Copyable {
 
     init(_ worker: HTTPWorker) { self.worker = worker }
 
-    /// How many of the `wanted` bytes the request under way may hold.
+    /// Returns the number of the `wanted` bytes that the request under way may hold.
     /// - Parameter client: the request's client; nil counts in total only.
     mutating func requestRoom(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
         let room = worker.requestMemory.room(holding: held)

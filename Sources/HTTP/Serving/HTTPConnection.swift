@@ -5,7 +5,7 @@ import Reactor
 final class HTTPConnection: ReadinessHandler {
     let remote: RemoteAddress
     let worker: HTTPWorker
-    /// False for a connection over a limit, kept only to send its 503.
+    /// Whether the connection is within the limits; one over a limit is kept only to send its 503.
     let isAdmitted: Bool
     var state: HTTPConnectionState
     /// The head of the request whose content is being read, and how it is handled.
@@ -32,7 +32,7 @@ final class HTTPConnection: ReadinessHandler {
     private var isReleased = false
     /// Whether the socket has a new owner, whose `ConnectionSlot` counts it as a connection.
     private(set) var isHandedOver = false
-    /// Why the connection was closed.
+    /// The reason for which the connection was closed.
     private(set) var closeCause = RequestFault.disconnected
 
     /// Responses to pipelined requests are collected up to this many bytes, or to a large body, before they are sent.

@@ -5,7 +5,7 @@ import Reactor
 /// It takes bytes and the time and returns what to do; it touches no socket and no clock. Requests are handled one at a
 /// time, in order: no input is taken while a response is in progress.
 public struct HTTPConnectionState: Sendable {
-    /// What the caller must do next.
+    /// The next step of the caller.
     public enum Event: Sendable {
         case needsInput
         /// A head is complete: set the content limit (`admitBody`), then continue.
@@ -40,7 +40,7 @@ public struct HTTPConnectionState: Sendable {
     private var hasInputEnded = false
     /// The `Origin` of a request whose head was refused, if it was found, for the CORS fields of the response.
     public private(set) var originOfRefused: String?
-    /// When the current request began, and how many bytes it has.
+    /// The time at which the current request began, and the number of its bytes.
     public private(set) var requestStart: MonotonicTime
     public private(set) var requestBytes = 0
     /// Whether a request has begun, or was refused before it could begin, and was not observed.
@@ -186,7 +186,7 @@ public struct HTTPConnectionState: Sendable {
         needsRecord = true
     }
 
-    /// True once for each request that has begun: on true the caller MUST tell the observer.
+    /// Returns true once for each request that has begun: on true the caller MUST notify the observer.
     public mutating func takeRecord() -> Bool {
         defer { needsRecord = false }
         return needsRecord
@@ -242,7 +242,7 @@ public struct HTTPConnectionState: Sendable {
 
     // MARK: Time
 
-    /// When to call `expire` next, unless the state changes before.
+    /// The time to call `expire` next, unless the state changes before; nil if there is none.
     public var deadline: MonotonicTime? {
         if unwritten > 0 { return writing.time }
         switch phase {
@@ -257,7 +257,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// What to do at an expired deadline; `needsInput` if none has expired.
+    /// Returns the next step at an expired deadline; `needsInput` if none has expired.
     public mutating func expire(now: MonotonicTime) -> Event {
         guard let deadline, deadline <= now else { return .needsInput }
         guard unwritten == 0 else { phase = .closed; return .close }
@@ -270,7 +270,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// From now on responses have `Connection: close`; an idle connection may send one last request within
-    /// `drainGrace`.
+    /// Begins draining: from now on responses have `Connection: close`; an idle connection may send one last request
+    /// within `drainGrace`.
     public mutating func drain(now: MonotonicTime) { drainingSince = drainingSince ?? now }
 }

@@ -31,7 +31,8 @@ public final class MemoryBudget: Sendable {
         return MemoryReservation(budget: self, network: network, bytes: bytes)
     }
 
-    /// How many bytes a holder of `own` bytes may have; the last sixteenth of `limit` is for small holders.
+    /// Returns the number of bytes that a holder of `own` bytes may have; the last sixteenth of `limit` is for small
+    /// holders.
     static func room(_ limit: Int, held: Int, own: Int, small: Int) -> Int {
         let others = held - own
         return max(limit - limit / 16 - others, min(small, limit - others), 0)

@@ -12,7 +12,7 @@ struct RequestMemory {
         self.small = small
     }
 
-    /// How many bytes a connection that holds `own` bytes may hold.
+    /// Returns the number of bytes that a connection that holds `own` bytes may hold.
     func room(holding own: Int) -> Int { MemoryBudget.room(limit, held: held, own: own, small: small) }
 
     /// Replaces a connection's `old` bytes with `new`.

@@ -16,11 +16,12 @@ public struct RequestRecord: Sendable {
     public let id: RequestID
     public let trace: TraceContext?
     public let remote: RemoteAddress
-    /// Why the request was refused, or why its response is missing or incomplete; nil for a complete response.
+    /// The reason for which the request was refused, or its response is missing or incomplete; nil for a complete
+    /// response.
     public let fault: RequestFault?
 }
 
-/// Why HTTP itself refused a request, or why its response is missing or incomplete.
+/// A reason for which HTTP itself refused a request, or its response is missing or incomplete.
 public enum RequestFault: Error, CustomStringConvertible {
     /// It was refused with the status of this error.
     case refused(HTTPRequestError)
@@ -59,8 +60,8 @@ public enum RequestFault: Error, CustomStringConvertible {
 
 /// Observes connections and requests, on the loop that serves them. Methods MUST return fast and MUST NOT block.
 public protocol RequestObserver: Sendable {
-    /// Called exactly once for each request of which a byte was read, however its connection ends, and for each
-    /// connection that is refused with 503.
+    /// Records a request. Called exactly once for each request of which a byte was read, however its connection ends,
+    /// and for each connection that is refused with 503.
     func finished(_ record: borrowing RequestRecord)
     func connectionOpened()
     func connectionClosed()

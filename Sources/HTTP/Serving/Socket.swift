@@ -65,7 +65,7 @@ struct WriteBuffer {
 
     private var bytes: [UInt8] = []
     private var tail: [UInt8] = []
-    /// How many bytes of both together are already sent.
+    /// The number of bytes of both together that are already sent.
     private var sent = 0
 
     var count: Int { bytes.count + tail.count - sent }

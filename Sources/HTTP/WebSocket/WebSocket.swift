@@ -2,7 +2,7 @@ import Glibc
 import Reactor
 import WebSocketProtocol
 
-/// What the owner of a WebSocket is told, on its loop.
+/// The owner of a WebSocket, which is notified of its events on its loop.
 public protocol WebSocketHandler: AnyObject {
     func received(_ message: WebSocketMessage)
     /// All bytes are sent, after some had to wait.
@@ -11,7 +11,7 @@ public protocol WebSocketHandler: AnyObject {
     func ended(_ end: WebSocketEnd)
 }
 
-/// What the WebSockets of one loop share.
+/// The parts that the WebSockets of one loop share.
 public final class WebSocketHost {
     let limits: WebSocketLimits
     /// Counts the bytes that wait for clients, and those of unfinished messages.

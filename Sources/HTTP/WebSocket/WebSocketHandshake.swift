@@ -2,11 +2,11 @@ import WebSocketProtocol
 
 /// The server's part of the opening handshake (RFC 6455 §4.2).
 public struct WebSocketHandshake: Sendable {
-    /// Why a request does not open a WebSocket.
+    /// A reason for which a request does not open a WebSocket.
     public struct Refusal: Error, Sendable {
         public let status: Status
         public let reason: String
-        /// What the client should send instead.
+        /// The fields that the client should send instead.
         public let fields: [HeaderField]
 
         fileprivate static let notAnUpgrade = Refusal(

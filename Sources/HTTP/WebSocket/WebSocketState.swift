@@ -13,17 +13,17 @@ public struct WebSocketLimits: Sendable, Hashable {
     public var frameBurst = 50
     /// A ping is sent after this time without a frame from the client.
     public var pingAfter: Duration = .seconds(45)
-    /// How long the client has to answer the ping.
+    /// The time that the client has to answer the ping.
     public var pongTimeout: Duration = .seconds(20)
     /// The time that the client has to answer a Close frame, or to close after an error.
     public var closeTimeout: Duration = .seconds(2)
-    /// How long queued bytes may wait without the client reading any.
+    /// The time for which queued bytes may wait without the client reading any.
     public var writeTimeout: Duration = .seconds(20)
 
     public init() {}
 }
 
-/// Why a WebSocket ended.
+/// A reason for which a WebSocket ended.
 public enum WebSocketEnd: Sendable, Hashable {
     /// The client closed it; nil if it gave no code.
     case peerClosed(WebSocketCloseCode?)
@@ -65,14 +65,14 @@ struct WebSocketState {
     private let limits: WebSocketLimits
     private var parser: WebSocketParser
     private var phase = Phase.open
-    /// When the quota of frames is whole again.
+    /// The time at which the quota of frames is whole again.
     private var quotaRestored: MonotonicTime
     /// The last time that a frame arrived.
     private var heard: MonotonicTime
     private var isPingSent = false
-    /// When bytes began to wait for the client; nil if none wait.
+    /// The time at which bytes began to wait for the client; nil if none wait.
     private var stalledSince: MonotonicTime?
-    /// Why it ends, known before it has ended.
+    /// The reason for which it ends, known before it has ended; nil until then.
     private(set) var end: WebSocketEnd?
 
     init(limits: WebSocketLimits, now: MonotonicTime) {
@@ -162,7 +162,7 @@ struct WebSocketState {
         }
     }
 
-    /// What to do at an expired deadline.
+    /// The step at an expired deadline.
     enum Expiry: Hashable {
         case nothing
         case ping([UInt8])

@@ -1,4 +1,4 @@
-/// Which origins may call this server from a browser (the CORS protocol of the Fetch standard), always without
+/// The origins that may call this server from a browser (the CORS protocol of the Fetch standard), always without
 /// credentials.
 public struct CORSPolicy: Sendable {
     /// Serialised origins (`https://app.example`), or only `*` for every origin.

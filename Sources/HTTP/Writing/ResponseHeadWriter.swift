@@ -1,6 +1,6 @@
 /// Writes the head of a response to a buffer.
 struct ResponseHeadWriter {
-    /// How the end of the content is marked (RFC 9112 §6).
+    /// The mark of the end of the content (RFC 9112 §6).
     enum Framing: Equatable {
         /// 1xx, 204 and 304: no content and no framing field.
         case none
@@ -13,7 +13,7 @@ struct ResponseHeadWriter {
     /// The `Connection` field.
     enum Persistence {
         case usual, close
-        /// For HTTP/1.0 clients that asked to keep the connection.
+        /// The connection stays open, for HTTP/1.0 clients that asked for it.
         case keepAlive
         case upgrade
     }
