@@ -6,7 +6,7 @@ public struct HTTPClientRequest: Sendable {
     public var url: String
     /// Names and values, sent in this order.
     public var headers: [(name: String, value: String)]
-    /// Nil for a request without content.
+    /// The content; nil for a request without one.
     public var body: [UInt8]?
     public var limits: Limits
     /// Whether the request opens a connection of its own. Over a kept one that turns out to be closed, libcurl sends it
@@ -22,17 +22,17 @@ public struct HTTPClientRequest: Sendable {
         (self.method, self.url, self.headers, self.body, self.limits) = (method, url, headers, body, limits)
     }
 
-    /// How much and how long one request may take.
+    /// The limits of size and time of one request.
     public struct Limits: Sendable {
         /// Bytes of all header lines of the response.
         public var head = 64 << 10
         /// Bytes of the response's content.
         public var body = 1 << 20
-        /// From the start to an open connection, with resolution and TLS.
+        /// The time from the start to an open connection, with resolution and TLS.
         public var connecting = Duration.seconds(5)
-        /// From the start to the response's last byte.
+        /// The time from the start to the response's last byte.
         public var whole = Duration.seconds(30)
-        /// Without a byte in either direction. Whole seconds.
+        /// The time without a byte in either direction, in whole seconds.
         public var stalled = Duration.seconds(15)
 
         public init() {}
@@ -50,7 +50,7 @@ public struct HTTPClientRequest: Sendable {
         }
     }
 
-    /// Where a request goes, as its bytes say it.
+    /// The target of a request, by its bytes.
     struct Target: Hashable {
         /// Host and port, as in the URL.
         let authority: String
@@ -58,7 +58,7 @@ public struct HTTPClientRequest: Sendable {
         let path: String
     }
 
-    /// Nil for a URL without a host.
+    /// The target; nil for a malformed request, and for a URL without a host or with a user.
     var target: Target? {
         guard isWellFormed, let scheme = url.firstRange(of: "://") else { return nil }
         let rest = url[scheme.upperBound...]
@@ -85,7 +85,7 @@ public struct HTTPClientRequest: Sendable {
 /// The response to an outgoing request.
 public struct HTTPClientResponse: Sendable {
     public var status: Int
-    /// In their order, names in lower case.
+    /// The header fields in their order, names in lower case.
     public var headers: [(name: String, value: String)] = []
     public var body: [UInt8] = []
     /// Whether it came over HTTP/2.
@@ -94,7 +94,8 @@ public struct HTTPClientResponse: Sendable {
     /// The first value of a header field, by its name in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// How long the server asks to wait, from `Retry-After` in seconds; nil if it does not say so, or with a date.
+    /// The number of seconds that the server asks to wait, from `Retry-After` in seconds; nil if it does not say so, or
+    /// with a date.
     public var retryAfterSeconds: Int? {
         guard let text = header("retry-after"), (1...6).contains(text.utf8.count),
             text.utf8.allSatisfy({ (48...57).contains($0) })
@@ -103,7 +104,8 @@ public struct HTTPClientResponse: Sendable {
     }
 }
 
-/// Why there is no complete response. None of them tells anything of the request but its target's reachability.
+/// A reason for which there is no complete response. None of them tells anything of the request but its target's
+/// reachability.
 public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request is not valid HTTP, or its URL is not.
     case malformedRequest

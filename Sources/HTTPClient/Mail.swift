@@ -43,7 +43,7 @@ public struct MailRelay: Sendable {
     public let url: String
     let user: String?
     var password: String?
-    /// False for a relay on this machine.
+    /// Whether TLS is required: not for a relay on this machine.
     let needsTLS: Bool
 
     /// - Parameter url: `smtp[s]://[USER@]HOST[:PORT]`.

@@ -48,7 +48,7 @@ public struct NetworkAddress: Hashable, Sendable {
 /// A block of addresses, as `10.0.0.0/8` or `fd00::/8`.
 public struct NetworkBlock: Hashable, Sendable {
     private let first: NetworkAddress
-    /// Of 128.
+    /// The number of leading bits, of 128, that the block's addresses share.
     private let bits: Int
 
     /// Parses an address, or a block; nil for anything else.
@@ -80,8 +80,8 @@ public struct NetworkBlock: Hashable, Sendable {
     ].compactMap { NetworkBlock($0) }
 }
 
-/// Which addresses a client may connect to. Checked after resolution for every connection, and again on the connection
-/// before a request is sent over it, so that no name leads past it.
+/// The addresses that a client may connect to. Checked after resolution for every connection, and again on the
+/// connection before a request is sent over it, so that no name leads past it.
 public struct NetworkGuard: Sendable {
     /// Blocks that are allowed wherever they are.
     public var allowed: [NetworkBlock]

@@ -4,7 +4,7 @@ public typealias RequestTracer = @Sendable (_ method: String) -> RequestSpan
 /// The place of one outgoing request in a trace (W3C Trace Context).
 public struct RequestSpan: Sendable {
     let traceparent: String
-    /// Called once, with the response's status or the failure.
+    /// The function that is called once, with the response's status or the failure.
     let end: @Sendable (Result<Int, HTTPClientError>) -> Void
 
     public init(traceparent: String, end: @escaping @Sendable (Result<Int, HTTPClientError>) -> Void) {

@@ -18,7 +18,7 @@ import Glibc
 
     /// The lines of a request's head, or the recipients of a mail.
     private var lines: UnsafeMutablePointer<curl_slist>?
-    /// What is sent of a mail.
+    /// The part of a mail that is still to be sent.
     private var upload: ArraySlice<UInt8> = []
     private let limits: HTTPClientRequest.Limits
     private let networks: NetworkGuard
@@ -145,7 +145,7 @@ import Glibc
         unsafe CCurlSetText(handle, option, text) == CURLE_OK
     }
 
-    /// At least 1, because to libcurl 0 means its default.
+    /// Returns the milliseconds of a span, at least 1, because to libcurl 0 means its default.
     private static func milliseconds(_ span: Duration) -> Int {
         let (seconds, attoseconds) = span.components
         return max(1, Int(min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
@@ -212,7 +212,7 @@ import Glibc
 
     // MARK: The end
 
-    /// What the caller gets for libcurl's result.
+    /// Returns the outcome for the caller by libcurl's result.
     func outcome(_ code: CURLcode) -> Outcome {
         if isTooLarge { return .failure(.tooLarge) }
         if isRefused { return .failure(.cancelled) }

@@ -11,7 +11,7 @@ public final class WebSocketClient {
         public var head = 16 << 10
         /// Bytes of a message.
         public var message = 256 << 10
-        /// From the start to an open connection, with resolution and TLS.
+        /// The time from the start to an open connection, with resolution and TLS.
         public var connecting = Duration.seconds(15)
         /// A ping is sent after this time without a byte from the server, and the socket given up after the same time again.
         public var silence = Duration.seconds(30)

@@ -1,4 +1,4 @@
-/// Why bytes are not a valid JSON document, and where.
+/// A reason for which bytes are not a valid JSON document, and the place.
 public struct JSONError: Error, Hashable, Sendable {
     /// The kind of error.
     public enum Reason: String, Sendable, CaseIterable {

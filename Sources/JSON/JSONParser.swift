@@ -228,7 +228,8 @@ struct JSONParser {
         }
     }
 
-    /// Nil if the number does not fit. It subtracts digits, because the smallest integer has no positive counterpart.
+    /// Returns the number; nil if it does not fit. It subtracts digits, because the smallest integer has no positive
+    /// counterpart.
     private func integer(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
         guard range.count <= 19 else { return nil }
         var value: Int64 = 0

@@ -2,9 +2,9 @@ import Contract
 import Domain
 import NagzAI
 
-/// Where a device tells of each question that it answered or refused by itself, and how it names and times them.
+/// The log of questions that a device answered or refused by itself, and the source of their names and times.
 public struct ExecutionLog {
-    /// Whose device it is.
+    /// The person whose device it is.
     let user: UserID
     let newID: () -> (high: UInt64, low: UInt64)
     /// Microseconds since any fixed point.
@@ -33,13 +33,13 @@ public struct ExecutionLog {
 /// A question on its way to an answer or a refusal of this device.
 package struct RoutedQuestion {
     package let question: Question
-    /// What the person has chosen.
+    /// The person's choices.
     package let choices: AIChoices
     let nag: NagID?
     let family: FamilyID
     package let trace: TraceID
     let started: Int64
-    /// When the router had decided, by the same stopwatch.
+    /// The time at which the router had decided, by the same stopwatch.
     let routed: Int64
     let policy: PolicyResult
     /// The router's decision; a failure while it is refused.
@@ -98,7 +98,7 @@ package struct RoutedQuestion {
 struct Stages {
     private var times: [StageTime]
 
-    /// Of a question that was just created, and routed if it has a route.
+    /// Creates the stages of a question that was just created, and routed if it has a route.
     init(_ question: RoutedQuestion, _ log: ExecutionLog) {
         times = [question.time(.created, at: question.started)]
         if (try? question.route.get()) != nil { times.append(question.time(.routed, at: question.routed)) }

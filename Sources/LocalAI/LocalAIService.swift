@@ -117,7 +117,8 @@ public struct LocalAIService: AIService {
             requiresOffline: requiresOffline, isAvailable: isAvailable, selection, at: now)
     }
 
-    /// What a question about records would be answered by now, and where; nobody is asked or told.
+    /// Returns the route and the provider that a question about records would have now; nobody is asked, and nothing is
+    /// recorded.
     public func preview(_ operation: AIOperationID) async throws -> Result<RoutingDecision, RoutingFailure> {
         let choices = try choices
         let isFresh = try cachedFamily?.isFresh(at: now) ?? false
@@ -178,7 +179,7 @@ public struct LocalAIService: AIService {
 
     package var now: Timestamp { facts.now() }
 
-    /// How well the server can be reached, by the latest attempts.
+    /// The state of the network to the server, by the latest attempts.
     package var network: NetworkState {
         get throws { try facts.cache.network().state(at: now) }
     }
@@ -193,7 +194,7 @@ public struct LocalAIService: AIService {
     /// Records that the server says that the consent is not in force, after which this device does not answer.
     package func noteWithdrawal() { _ = try? facts.cache.noteWithdrawal(of: facts.family) }
 
-    /// What the person has chosen for their questions.
+    /// The person's choices for their questions.
     package var choices: AIChoices {
         get throws { try facts.cache.choices(of: facts.family) }
     }
@@ -206,7 +207,7 @@ public struct LocalAIService: AIService {
     private func requireSwitchedOn() throws {
         guard try isSwitchedOn else { throw LocalRefusal.switchedOff }
     }
-    /// How old this device's copy of the server's records is; nil without one.
+    /// The age of this device's copy of the server's records; nil without one.
     public var dataAge: Timestamp.Span? {
         guard let synced = (try? cachedFamily)?.syncedAt else { return nil }
         return max(Timestamp.Span(microseconds: 0), now - synced)
@@ -218,7 +219,7 @@ public struct LocalAIService: AIService {
     }
 }
 
-/// Why a device may not answer by itself, although it may have the facts.
+/// A reason for which a device may not answer by itself, although it may have the facts.
 public enum LocalRefusal: Error, Hashable, Sendable {
     /// The consent `ai_mediation` is not in force, or this device does not know of it.
     case consentMissing

@@ -23,12 +23,12 @@ public struct LocalModels {
     /// The model that writes for a person, and what they should know of it.
     struct Selection {
         var writer: ModelWriter?
-        /// Why it is not the one that they have chosen; nil if it is, or if they have chosen none.
+        /// The reason for which it is not the one that they have chosen; nil if it is, or if they have chosen none.
         var notice: String?
         /// Whether the models that are there and that the mode lets write cannot do the task.
         var lacksTask = false
 
-        /// As the router sees it.
+        /// The model as the router sees it.
         var model: LocalModel? {
             writer.map { writer in
                 let name = writer.provider.name

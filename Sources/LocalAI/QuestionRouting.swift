@@ -1,9 +1,9 @@
 import Domain
 import NagzAI
 
-/// How constraints speak to the person at the device.
+/// The dialog of constraints with the person at the device.
 public struct ConstraintDialog {
-    /// What became of the question whether to go on.
+    /// The person's decision whether to go on.
     public enum Confirmation: Sendable { case given, declined, nobodyToAsk }
 
     let warn: (String) -> Void
@@ -24,7 +24,7 @@ public struct ConstraintDialog {
     public static var silent: ConstraintDialog { ConstraintDialog(warn: { _ in }, confirm: { _ in .nobodyToAsk }) }
 }
 
-/// Why a question is not answered, by this device or the server.
+/// A reason for which a question is not answered, by this device or the server.
 public enum QuestionRefusal: Error, Hashable, Sendable {
     /// A constraint blocks it, or the person's choices leave no place that may answer.
     case noRoute(RoutingFailure)
@@ -87,7 +87,8 @@ struct QuestionRouting {
         }
     }
 
-    /// Where a question about records would be answered, as far as is known before its facts are read. Nobody is asked.
+    /// Returns the route that a question about records would have, as far as is known before its facts are read. Nobody
+    /// is asked.
     func preview(
         _ operation: AIOperationID, _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection,
         at now: Timestamp
@@ -101,7 +102,8 @@ struct QuestionRouting {
         return Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 0))
     }
 
-    /// What the router knows of this device, the network, the server's providers and the person's choices.
+    /// Returns the state that the router decides by: this device, the network, the server's providers and the person's
+    /// choices.
     private func state(
         _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp
     ) throws -> RuntimeState {

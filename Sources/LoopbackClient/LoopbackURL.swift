@@ -41,7 +41,7 @@ public struct LoopbackURL: Hashable, Sendable {
         (host, isSecure, self.path) = (.unixSocket(path: unixSocket), false, path)
     }
 
-    /// Where a request for the path goes.
+    /// Returns the target of a request for the path.
     func target(_ path: String) -> (url: String, unixSocket: String?) {
         let (name, socket): (String, String?) =
             switch host {
@@ -61,7 +61,7 @@ public struct LoopbackURL: Hashable, Sendable {
         return number
     }
 
-    /// Without slashes at its end; nil for what is no plain path.
+    /// Returns the path without slashes at its end; nil for what is no plain path.
     private static func basePath(_ text: Substring) -> String? {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains(where: { "?#@\\".contains($0) }),
             text.isEmpty || text.hasPrefix("/")

@@ -16,7 +16,7 @@ public final class HTTPModelProvider: ModelProvider {
 
     private let host: ModelHost
     private let wire: any ModelProtocol
-    /// As configured.
+    /// The name of the model, as configured.
     package let model: String
     private let key: ModelKey?
     /// A test on a busy machine changes them.
@@ -24,7 +24,7 @@ public final class HTTPModelProvider: ModelProvider {
     private let now: () -> ContinuousClock.Instant
     private let health: ProviderHealth
 
-    /// How long the list of models is believed.
+    /// The time for which the list of models is believed.
     private static let listLifetime = Duration.seconds(10)
 
     init(
@@ -209,8 +209,8 @@ public final class HTTPModelProvider: ModelProvider {
 }
 
 extension HTTPClientResponse {
-    /// How long the server asks to wait: `Retry-After` in seconds, or as a date, which is compared with the server's own
-    /// `Date`; nil if it does not say so.
+    /// The number of seconds that the server asks to wait: `Retry-After` in seconds, or as a date, which is compared
+    /// with the server's own `Date`; nil if it does not say so.
     var secondsToWait: Int? {
         if let retryAfterSeconds { return retryAfterSeconds }
         guard let until = header("retry-after").flatMap({ Timestamp(httpDate: $0) }),

@@ -1,7 +1,7 @@
 import JSON
 import NagzAI
 
-/// What a model's refusals taught about it.
+/// The fields that a model takes, as its refusals have shown.
 struct ModelHabits: Hashable {
     /// Whether it takes a temperature.
     private(set) var takesTemperature = true
@@ -10,7 +10,7 @@ struct ModelHabits: Hashable {
     /// Whether it thinks before it answers, which it takes from its tokens.
     private(set) var thinks = false
 
-    /// How many tokens a model that thinks gets beside those of its answer.
+    /// The number of tokens that a model that thinks gets beside those of its answer.
     private static let thinkingTokens = 2_048
 
     func maxTokens(of request: ModelRequest) -> Int { request.maxTokens + (thinks ? Self.thinkingTokens : 0) }

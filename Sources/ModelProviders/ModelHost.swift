@@ -1,7 +1,7 @@
 import HTTPClient
 import LoopbackClient
 
-/// Where a provider's model runs, with the client that reaches it.
+/// The host of a provider's model, with the client that reaches it.
 public enum ModelHost {
     /// A gateway on this machine.
     case loopback(LoopbackClient, LoopbackURL)
@@ -36,7 +36,7 @@ public enum ModelHost {
 
 /// The base URL of a third party's service: `https` only, with a host and an optional path, and nothing else.
 public struct ThirdPartyURL: Hashable, Sendable {
-    /// Without slashes at its end.
+    /// The URL without slashes at its end.
     public let text: String
 
     public init?(_ text: String) {
@@ -68,7 +68,7 @@ public struct ThirdPartyURL: Hashable, Sendable {
     ]
 }
 
-/// How long a call may take.
+/// The time that a call may take.
 package struct ModelLimits: Sendable {
     var connecting: Duration
     /// A question with everything that it needs.

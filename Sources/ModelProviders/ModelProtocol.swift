@@ -1,7 +1,7 @@
 import JSON
 import NagzAI
 
-/// What a provider's requests and answers look like. Nothing here sends anything.
+/// The form of a provider's requests and answers. Nothing here sends anything.
 protocol ModelProtocol: Sendable {
     /// The paths, after that of the base URL.
     var generatePath: String { get }
@@ -16,14 +16,14 @@ protocol ModelProtocol: Sendable {
     func answer(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer
 }
 
-/// What an answer says.
+/// The contents of an answer.
 struct ModelAnswer: Hashable {
-    /// As it came; it may be empty.
+    /// The text as it came; it may be empty.
     let text: String
     let tokenCount: Int?
 }
 
-/// Why an answer with status 200 cannot be used.
+/// A reason for which an answer with status 200 cannot be used.
 struct AnswerFault: Error {
     let fault: ModelFault
     /// Whether its tokens went into thinking, so that a larger budget helps.

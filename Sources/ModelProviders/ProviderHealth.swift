@@ -2,8 +2,9 @@ import Domain
 import NagzAI
 import Synchronization
 
-/// What is known of a provider from earlier calls: its latest faults, whether it was available, how long it took, until
-/// when it wants no question, and what its models do not take. It holds no key, so it may outlive the provider that a key was opened for. Any number of event loops share it.
+/// The health of a provider, known from earlier calls: its latest faults, whether it was available, how long it took,
+/// until when it wants no question, and what its models do not take. It holds no key, so it may outlive the provider
+/// that a key was opened for. Any number of event loops share it.
 public final class ProviderHealth: Sendable {
     /// Whether the provider could be asked, and when that was found out.
     public struct Check: Sendable {
@@ -16,9 +17,9 @@ public final class ProviderHealth: Sendable {
         var check: Check?
         var latency: Duration?
         var lastFaultWasOfConnection = false
-        /// Until when it asked to be left alone.
+        /// The time until which it asked to be left alone.
         var limitedUntil: ContinuousClock.Instant?
-        /// By the model's name.
+        /// The habits by the model's name.
         var habits: [String: ModelHabits] = [:]
     }
 
@@ -32,7 +33,7 @@ public final class ProviderHealth: Sendable {
     /// The latest check; nil before the first.
     public var latestCheck: Check? { state.withLock(\.check) }
 
-    /// How long the latest answer took; nil before the first.
+    /// The time that the latest answer took; nil before the first.
     public var latestLatency: Duration? { state.withLock(\.latency) }
 
     /// Whether the provider can be reached: offline or degraded while it is left alone after several faults.

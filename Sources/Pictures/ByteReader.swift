@@ -53,7 +53,7 @@ extension Array where Element == UInt8 {
         return number
     }
 
-    /// Where the first byte of that value is; the end if there is none.
+    /// Returns the index of the first byte of that value; the end if there is none.
     func firstIndex(of byte: UInt8, from start: Int) -> Int { self[start...].firstIndex(of: byte) ?? count }
 
     mutating func append(_ range: Range<Int>, of bytes: [UInt8]) { append(contentsOf: bytes[range]) }

@@ -95,7 +95,8 @@ enum ColourProfile {
         return nil
     }
 
-    /// How many bytes the type of a tag at least 12 bytes long has (§10); nil for a type that the tag does not have.
+    /// Returns the number of bytes that the type of a tag at least 12 bytes long has (§10); nil for a type that the tag
+    /// does not have.
     private static func usedBytes(of name: String, _ bytes: [UInt8], _ start: Int) -> Int? {
         func has(_ type: String) -> Bool { bytes.has(type, at: start) }
         switch name {

@@ -115,7 +115,7 @@ enum HEIC {
         return items
     }
 
-    /// Where the bytes of these items are (ISO/IEC 14496-12 §8.11.3).
+    /// Returns the ranges of the bytes of these items (ISO/IEC 14496-12 §8.11.3).
     private static func extents(
         of items: Set<Int>, in bytes: [UInt8], _ table: Box, inside: Range<Int>?
     ) throws(PictureError) -> [Range<Int>] {

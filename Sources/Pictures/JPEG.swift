@@ -121,7 +121,8 @@ enum Exif {
         return orientation(in: content, of: bytes)
     }
 
-    /// The same of Exif in a chunk of PNG or WebP, where some programs write the segment's prefix too.
+    /// Returns the orientation of Exif in a chunk of PNG or WebP, where some programs write the segment's prefix too;
+    /// nil where there is none, or it is the usual.
     static func orientation(in content: Range<Int>, of bytes: [UInt8]) -> UInt8? {
         let tiff = Array(bytes[content].starts(with: prefix) ? bytes[content].dropFirst(prefix.count) : bytes[content])
         guard tiff.count >= 14 else { return nil }
@@ -150,7 +151,7 @@ enum Exif {
         Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
     }
 
-    /// The same as an APP1 segment.
+    /// Returns an APP1 segment with Exif that gives the orientation and nothing else.
     static func segment(orientation: UInt8) -> [UInt8] {
         [0xFF, 0xE1, 0, 34] + prefix + content(orientation: orientation)
     }

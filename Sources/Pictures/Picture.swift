@@ -26,7 +26,7 @@ public enum PictureFormat: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Why bytes are no picture that is accepted.
+/// A reason for which bytes are no picture that is accepted.
 public enum PictureError: Error, Sendable, Hashable, CaseIterable {
     /// None of the formats.
     case unknownFormat

@@ -1,12 +1,12 @@
-/// How long a loop has had its processor to itself: since it last waited for events, or yielded.
+/// The time for which a loop has had its processor to itself: since it last waited for events, or yielded.
 ///
 /// A loop that always finds work never waits, and the kernel takes its processor only at a tick, after 4 ms and more. What
 /// needs the same processor stands still meanwhile: other loops, clients on the machine, PostgreSQL. So a busy loop yields
 /// by itself; where nobody else needs the processor, that costs a system call.
 struct YieldBudget {
-    /// In nanoseconds.
+    /// The time after which a loop yields, in nanoseconds.
     private static let limit = 250_000
-    /// In nanoseconds. A call for events that takes longer has waited.
+    /// The shortest time of a call for events that has waited, in nanoseconds.
     private static let shortestWait = 50_000
 
     private var start: MonotonicTime

@@ -15,7 +15,7 @@ public protocol SQLCell {
 
 /// A time of day, as a database stores it.
 public enum SQLTime {
-    /// Since midnight.
+    /// The microseconds since midnight.
     case microseconds(Int64)
     /// `HH:MM:SS`.
     case text(String)
@@ -23,7 +23,7 @@ public enum SQLTime {
 
 /// A Swift value that can be read out of a result.
 public protocol SQLDecodable {
-    /// Nil when the cell (itself nil for a null) does not hold such a value.
+    /// Reads a value; nil when the cell (itself nil for a null) does not hold such a value.
     init?(cell: (some SQLCell)?)
 }
 

@@ -8,7 +8,7 @@ import SQL
 /// write-ahead log: if the process dies at any moment, the file holds every transaction that was committed and nothing of
 /// any other. Foreign keys are enforced; a lock held by another process is waited for.
 @safe public final class SQLiteDatabase {
-    /// What a committed transaction survives.
+    /// The durability of a committed transaction: the event that it survives.
     public enum Durability: Sendable {
         /// The end of the process, not always a power cut; the file stays consistent.
         case process

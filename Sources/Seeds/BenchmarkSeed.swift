@@ -13,7 +13,7 @@ import Server
 /// them.
 public enum BenchmarkSeed {
     public static let standardFamilies = 1_000
-    /// How many guardians the load scripts act as at most.
+    /// The number of guardians that the load scripts act as at most.
     private static let largestTargets = 2_000
 
     /// Fills an empty, migrated database, and writes what load scripts need into `folder`: `targets.txt` (a line for

@@ -5,7 +5,7 @@ import NagzAI
 import SeededNumbers
 import Server
 
-/// What the demo family asks of each other on ordinary days.
+/// A routine of the demo family: what its people ask of each other on ordinary days.
 private struct Routine {
     let from: DemoPerson
     let to: DemoPerson
@@ -14,7 +14,7 @@ private struct Routine {
     let weekdays: Set<Weekday>
     /// The hour it is due.
     let hour: Int
-    /// In a hundred; the rest is missed.
+    /// The nags completed on time and late, in a hundred; the rest is missed.
     let onTime: Int
     let late: Int
     var done = DoneDefinition.acknowledgeOnly
@@ -128,7 +128,7 @@ enum DemoHistory {
                 recurrence: .weekly))
     }
 
-    /// What everybody wants for themselves.
+    /// Plans the creation of the family, and everybody's preferences.
     private static func setPreferences(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-90, 18)) { try await stage.createFamily(at: $0) }

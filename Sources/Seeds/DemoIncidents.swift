@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Server
 
-/// What happens to the demo family once: people come and go, rights change, and some things are refused.
+/// The incidents of the demo family: people come and go, rights change, and some things are refused.
 enum DemoIncidents {
     static func plan(on stage: DemoStage, birthday: Int) {
         visit(stage)
@@ -34,7 +34,7 @@ enum DemoIncidents {
         }
     }
 
-    /// What the role matrix keeps from some: each leaves an entry in the audit log.
+    /// Plans the refusals of the role matrix: each leaves an entry in the audit log.
     private static func refusals(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-70, 16)) { now in

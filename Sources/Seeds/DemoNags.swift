@@ -19,14 +19,14 @@ struct DemoNag {
     let asked: Timestamp
     let due: Timestamp
     let fate: Fate
-    /// Handed in half an hour before it is due.
+    /// The excuse, which is submitted half an hour before the nag is due; nil for none.
     var excuse: ExcuseCategory?
     var done = DoneDefinition.acknowledgeOnly
     var recurrence: Recurrence?
 }
 
 extension DemoStage {
-    /// What the scheduler waits after the due time before a nag is missed.
+    /// The time that the scheduler waits after the due time before a nag is missed.
     private static let finalWindow = EscalationPlan.standard.missed
 
     /// Puts a nag and its fate on the agenda.

@@ -6,7 +6,7 @@ import Server
 final class DemoPerson {
     let name: String
     let role: FamilyRole
-    /// Nil for who signs in with the family's child code.
+    /// The address; nil for who signs in with the family's child code.
     let email: String?
     /// A password, or a PIN.
     fileprivate(set) var secret: String
@@ -34,7 +34,7 @@ struct DemoHousehold {
 
     static let childName = "leo"
 
-    /// With new secrets, different in every installation.
+    /// Creates the people with new secrets, different in every installation.
     init(_ random: any Randomness) {
         func adult(_ name: String, _ role: FamilyRole) -> DemoPerson {
             let letters = Array(random.code(16))

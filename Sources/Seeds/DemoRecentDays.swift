@@ -60,7 +60,7 @@ enum DemoRecentDays {
         planToday(stage)
     }
 
-    /// What is open now: one thing overdue, and something ahead for everybody.
+    /// Plans the nags that are open now: one overdue, and something ahead for everybody.
     private static func planToday(_ stage: DemoStage) {
         let people = stage.people
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)

@@ -78,7 +78,7 @@ public enum DemoSeed {
     }
 }
 
-/// How one of the demo family's people signs in: one line of text.
+/// The sign-in of one of the demo family's people: one line of text.
 public struct DemoSignIn: Sendable, CustomStringConvertible {
     public let name: String
     public let role: FamilyRole

@@ -8,7 +8,7 @@ import SeededNumbers
 import Server
 import TimeZones
 
-/// Where the demo family's story is played: the server's own features, and an agenda of what happens when.
+/// The stage of the demo family's story: the server's own features, and an agenda of what happens when.
 ///
 /// Everything that happens goes through a feature as a request would, at the moment it has in the story; nothing is
 /// written beside them. Lives on one loop.
@@ -60,7 +60,8 @@ final class DemoStage {
 
     // MARK: Time
 
-    /// That wall-clock time so many days from today, in the family's zone; before today when negative.
+    /// Returns the moment of a wall-clock time so many days from today, in the family's zone; before today when
+    /// negative.
     func moment(_ day: Int, _ hour: Int, _ minute: Int = 0) -> Timestamp {
         let time = TimeOfDay(hour: hour, minute: minute) ?? .midnight
         return zone.moment(date(day), time)
@@ -100,7 +101,7 @@ final class DemoStage {
         }
     }
 
-    /// What the scheduler does up to that moment, each step at its time.
+    /// Takes the steps of the scheduler up to that moment, each at its time.
     private func escalate(until moment: Timestamp) async throws {
         try await nags.replaySteps(in: family, until: moment) { due in
             clock.moment = max(clock.moment, due)

@@ -1,7 +1,7 @@
 import Domain
 import Server
 
-/// What the people of the demo family write.
+/// The words of the people of the demo family.
 enum DemoWords {
     static let excuses: [ExcuseCategory: [String]] = [
         .forgot: ["Sorry, I forgot.", "It slipped my mind until bedtime.", "I only remembered in the bus."],

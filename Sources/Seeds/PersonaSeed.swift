@@ -107,7 +107,8 @@ public enum PersonaSeed {
         }
     }
 
-    /// With a password that nobody is told, and a session that ends at once: development tokens need neither.
+    /// Signs a persona up with a password that nobody is given, and a session that ends at once: development tokens
+    /// need neither.
     private static func signUp(_ persona: Persona, _ sessions: Sessions, _ services: Services) async throws {
         let request = SignupRequest(
             email: try EmailAddress(wireText: "\(persona.name.lowercased())@personas.example.com"),

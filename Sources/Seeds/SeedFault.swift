@@ -1,4 +1,4 @@
-/// Why nothing was seeded.
+/// A reason for which nothing was seeded.
 public enum SeedFault: Error, CustomStringConvertible {
     /// There are families, accounts, or traces of them.
     case notEmpty

@@ -24,7 +24,7 @@ struct RecurringClockChange: Sendable {
         case withoutLeapDay(Int)
         /// The days 0…365 after 1 January.
         case afterNewYear(Int)
-        /// Of a month, the first to fourth, or with 5 the last, weekday; 0 is Sunday.
+        /// The first to fourth weekday of a month, or with 5 the last; weekday 0 is Sunday.
         case weekday(month: Int, week: Int, weekday: Int)
     }
 
@@ -66,7 +66,7 @@ extension RecurringClockChange.DayOfYear {
 // MARK: Reading
 
 extension RecurringClockChange {
-    /// Nil for a text that is no rule.
+    /// Parses a rule; nil for a text that is none.
     init?(_ text: String) {
         var reader = Reader(text)
         guard reader.name(), let standard = reader.offset() else { return nil }

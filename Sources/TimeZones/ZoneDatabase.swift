@@ -23,7 +23,7 @@ public final class ZoneDatabase: Sendable {
         fileprivate let changedAt: Date
         fileprivate let size: UInt64
 
-        /// How long before that moment the system's package was built.
+        /// Returns the time from the build of the system's package to that moment.
         public func age(at moment: Timestamp) -> Timestamp.Span {
             .seconds(moment.seconds - Int64(changedAt.timeIntervalSince1970))
         }

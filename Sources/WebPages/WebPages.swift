@@ -4,7 +4,7 @@ import CWebPages
 /// console, and the document that describes the API. Plain HTML, CSS and JavaScript modules.
 public enum WebPages {
     public struct File: Sendable {
-        /// Where it is served.
+        /// The path at which it is served.
         public let path: String
         public let contentType: String
         fileprivate let embedded: Embedded
@@ -51,7 +51,7 @@ public enum WebPages {
         let name: String
         private let number: Int
 
-        /// Nil after the last file.
+        /// Finds an embedded file by its number; nil after the last file.
         init?(number: Int) {
             guard let page = unsafe web_pages(), let name = unsafe page[number].name else { return nil }
             (self.name, self.number) = (unsafe String(cString: name), number)

@@ -2,7 +2,7 @@
 struct UTF8Validator: Sendable {
     /// Continuation bytes that the character in progress still needs.
     private var left = 0
-    /// What the next continuation byte may be: fewer values after the lead bytes of overlong forms, surrogates and
+    /// The range of the next continuation byte: fewer values after the lead bytes of overlong forms, surrogates and
     /// numbers above U+10FFFF.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF

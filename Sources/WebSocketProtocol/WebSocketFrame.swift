@@ -28,7 +28,7 @@ public struct WebSocketMessage: Sendable, Hashable {
     }
 }
 
-/// Why a connection ends, as a Close frame says it (RFC 6455 §7.4).
+/// The reason for which a connection ends, as a Close frame carries it (RFC 6455 §7.4).
 public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -50,7 +50,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, Expressi
     }
 }
 
-/// What a peer did that ends its connection.
+/// An error of a peer that ends its connection.
 public enum WebSocketError: Error, Sendable, Hashable {
     /// A frame that RFC 6455 does not allow.
     case protocolViolation

@@ -5,7 +5,7 @@ public struct WebSocketKey: Hashable, Sendable {
     /// Sixteen bytes in base64, as in `Sec-WebSocket-Key`.
     public let text: String
 
-    /// Nil if the text is not sixteen bytes in base64.
+    /// Creates a key; nil if the text is not sixteen bytes in base64.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes[22...].elementsEqual("==".utf8) else { return nil }

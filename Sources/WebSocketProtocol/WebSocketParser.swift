@@ -3,7 +3,7 @@
 /// A pure value. The result does not depend on how the input is sliced. A length is checked before memory is reserved
 /// for it. After an error or a Close frame the parser MUST NOT be used again.
 public struct WebSocketParser: Sendable {
-    /// Who sends the frames.
+    /// The sender of the frames.
     public enum Sender: Sendable {
         /// Its frames are masked.
         case client

@@ -13,6 +13,6 @@ enum Catalogue {
 }
 
 extension String {
-    /// With trailing spaces, for columns.
+    /// Returns the text with trailing spaces, for columns.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -4,7 +4,7 @@ import Server
 
 /// The address of `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or on loopback beside the port that serves.
 struct MetricsOption {
-    /// How far the standard port is above that of `--port`, so that each instance of a machine has its own.
+    /// The distance of the standard port above that of `--port`, so that each instance of a machine has its own.
     static let distance: UInt16 = 90
 
     private var host = "127.0.0.1"
@@ -13,7 +13,7 @@ struct MetricsOption {
     /// Whether the address was given, so that a failure to listen there is an error.
     private var isRequired = false
 
-    /// On loopback, if the port is free.
+    /// Creates the option for loopback, if the port is free.
     /// - Parameter port: of `--port`. Beside 0, any free port, metrics have any free port too.
     init(beside port: UInt16) {
         let (above, isTooHigh) = port.addingReportingOverflow(Self.distance)

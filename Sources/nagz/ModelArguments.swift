@@ -11,7 +11,7 @@ struct ModelArguments {
     let model: String
     let key: ModelKey?
 
-    /// Nil where none is named.
+    /// Reads a model; nil where none is named.
     /// - Parameters:
     ///   - url, model, keyFile: nil for what was not given; with their names for errors.
     init?(
@@ -45,7 +45,7 @@ struct ModelArguments {
         return ModelKey(text)
     }
 
-    /// What the environment names.
+    /// Reads the model that the environment names; nil without one.
     static func ofEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> ModelArguments? {
@@ -55,7 +55,8 @@ struct ModelArguments {
             keyFile: variable("NAGZ_MODEL_KEY_FILE"))
     }
 
-    /// What the options name, which are removed; else what the environment does.
+    /// Reads the model that the options name, which are removed; else the one that the environment names. Nil without
+    /// one.
     init?(_ arguments: inout Arguments) throws {
         func option(_ name: String) throws -> (String, String?) { (name, try arguments.value(name)) }
         let own = try ModelArguments(

@@ -69,7 +69,7 @@ public final class LocalGateway: ModelProvider, Sendable {
         }
     }
 
-    /// On the loop only.
+    /// Connects to the gateway. Call it on the loop only.
     private func connect(_ poller: Poller) -> HTTPModelProvider {
         if let connection = provider.withLock(\.self) { return connection.value.provider }
         let client = LoopbackClient(poller)

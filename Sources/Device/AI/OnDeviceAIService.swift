@@ -104,7 +104,8 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
         }
     }
 
-    /// What the server is told of the question: its trace and name, by which rule it comes, and what is to answer.
+    /// Returns the options that the server is sent with the question: its trace and name, the rule by which it comes,
+    /// and the task that answers.
     private func options(
         _ routed: RoutedQuestion, _ decision: RoutingDecision, _ rule: RoutingRule
     ) -> ExecutionOptions {
@@ -116,7 +117,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             intent: routed.question.intent, model: wanted?.model, rule: rule)
     }
 
-    /// Why the server is asked before the cache is read; nil where it is not.
+    /// Returns the reason for which the server is asked before the cache is read; nil where it is not.
     private func reasonToAskServer<Question, Response>(
         _ operation: AIOperation<Question, Response>
     ) throws -> AnswerReason? {
@@ -142,7 +143,7 @@ public protocol AnsweringServer: AIService {
     ) async throws -> Response
 }
 
-/// What an error says of the server.
+/// A failure of the server, as an error shows it.
 public enum ServerFailure: Hashable, Sendable {
     /// It gave no answer of use. Its connection did not come about, or it answered too late, in pieces, or with a status from
     /// 500.
@@ -163,10 +164,10 @@ public struct WantedProvider: Hashable, Sendable {
     }
 }
 
-/// Who answered.
+/// The place that answered.
 public enum AnswerPlace: String, Sendable, CaseIterable { case device, server }
 
-/// Why that one answered.
+/// The reason for which that place answered.
 public enum AnswerReason: String, Sendable, CaseIterable {
     /// The cache is fresh and has the facts.
     case fresh
@@ -191,7 +192,7 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     /// A constraint decided.
     case constraint
 
-    /// Nil for a rule that leaves it to the state of the cache.
+    /// Returns the reason of a rule; nil for a rule that leaves it to the state of the cache.
     init?(_ rule: RoutingRule, staysHere: Bool) {
         switch rule {
         case .policyForceLocal, .policyForceCloud: self = .constraint
@@ -217,14 +218,14 @@ extension RoutingRule {
     fileprivate var isForcedCloud: Bool { self == .policyForceCloud || self == .privacyCloud }
 }
 
-/// Who gave an answer, why, and how long it took.
+/// A record of an answer: its place, the reason, and the time that it took.
 public struct AnswerRecord: Hashable, Sendable {
     public let operation: AIOperationID
     public let place: AnswerPlace
     public let reason: AnswerReason
     public let at: Timestamp
     public let microseconds: Int64
-    /// How old the device's copy was of which the answer was made; nil for an answer of the server, one that needs no
+    /// The age of the device's copy of which the answer was made; nil for an answer of the server, one that needs no
     /// copy, and one that is read from the cache again.
     public let dataAge: Timestamp.Span?
 

@@ -22,7 +22,7 @@ extension ServerClient: LogSource {
         return try await call(API.proveAuditConsistency, unlessRefusedWith: 422, query)?.path.map(\.bytes)
     }
 
-    /// Nil for a refusal with that status.
+    /// Calls an endpoint; nil for a refusal with that status.
     private func call<Parameters, Answer>(
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, unlessRefusedWith status: Int, _ parameters: Parameters
     ) async throws(ClientError) -> Answer? {
@@ -119,7 +119,7 @@ struct LogFollower {
     }
 }
 
-/// What a correct audit log never shows.
+/// A fault that a correct audit log never shows.
 public enum LogFault: Error, Hashable, Sendable {
     /// There was a log, and now there is none.
     case notShown

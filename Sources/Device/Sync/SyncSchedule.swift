@@ -3,7 +3,7 @@ import Domain
 /// Decides when the next round of sync is due: a pure state machine over outcomes and random numbers, tested without
 /// waiting.
 public struct SyncSchedule: Hashable, Sendable {
-    /// How a round ended.
+    /// The outcome of a round.
     public enum Outcome: Hashable, Sendable {
         case done
         /// The seconds of `Retry-After`, if any.

@@ -8,7 +8,7 @@ import NagzAI
 public protocol FeedSource: LogSource {
     func page(_ query: SyncQuery) async throws -> SyncResponse
     func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
-    /// How far this device's clock is ahead of the server's, by the latest answer.
+    /// The time by which this device's clock is ahead of the server's, by the latest answer.
     var clockAhead: Timestamp.Span? { get async }
 }
 

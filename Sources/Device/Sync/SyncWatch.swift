@@ -73,7 +73,8 @@ private final class ChangeSignal: Sendable {
         wakes.continuation.yield()
     }
 
-    /// What changed before listening began was not heard, so that is a change as well.
+    /// Records whether the watch listens. Changes before it began were not heard, so the beginning counts as a change
+    /// as well.
     /// - Returns: whether it was listening before.
     @discardableResult
     func setListening(_ isListening: Bool) -> Bool {

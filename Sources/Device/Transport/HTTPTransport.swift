@@ -80,7 +80,7 @@ public final class HTTPTransport: Transport {
         return try outcome.get()
     }
 
-    /// On the loop only.
+    /// Opens the client. Call it on the loop only.
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
         let opened = LoopBound(

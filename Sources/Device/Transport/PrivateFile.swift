@@ -18,5 +18,5 @@ enum PrivateFile {
     }
 }
 
-/// Why a private file cannot be used.
+/// A reason for which a private file cannot be used.
 public enum PrivateFileError: Error, Hashable, Sendable { case unreadable, unwritable }

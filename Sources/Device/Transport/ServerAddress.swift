@@ -36,7 +36,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Without a trailing slash.
+    /// The URL without a trailing slash.
     public var description: String {
         "\(isEncrypted ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }

@@ -12,7 +12,7 @@ public actor ServerClient {
     private(set) var session: DeviceSession
     private let now: @Sendable () -> Timestamp
     private var renewal: Task<Result<DeviceSession, ClientError>, Never>?
-    /// How far this device's clock is ahead of the server's, by the latest answer.
+    /// The time by which this device's clock is ahead of the server's, by the latest answer.
     public private(set) var clockAhead: Timestamp.Span?
 
     public init(
@@ -140,7 +140,7 @@ public actor ServerClient {
     }
 }
 
-/// Why a call failed.
+/// A reason for which a call failed.
 public enum ClientError: Error, Hashable, Sendable {
     case transport(TransportError)
     /// The server refused.
@@ -164,7 +164,7 @@ public enum ClientError: Error, Hashable, Sendable {
         }
     }
 
-    /// What it says of the server.
+    /// The failure of the server that the error shows; nil if it shows none.
     public var serverFailure: ServerFailure? {
         if case .refused(let refusal) = self, refusal.reason == ErrorReason.consentMissing { return .consentMissing }
         guard isOffline else { return nil }

@@ -49,7 +49,7 @@ public struct SessionFile: Sendable {
 
     public init(path: String) { self.path = path }
 
-    /// Nil when nobody is signed in.
+    /// Loads the session; nil when nobody is signed in.
     /// - Throws: `PrivateFileError.unreadable` for a file that cannot be read or parsed.
     public func load() throws(PrivateFileError) -> DeviceSession? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }

@@ -51,7 +51,7 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// Why there is no response.
+/// A reason for which there is no response.
 public enum TransportError: Error, Hashable, Sendable {
     /// Nothing answers at the address.
     case unreachable

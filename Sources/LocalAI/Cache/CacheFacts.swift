@@ -5,7 +5,7 @@ import SQL
 import SQLite
 import TimeZones
 
-/// Why the cache lacks a fact.
+/// A reason for which the cache lacks a fact.
 public enum CacheMiss: Error, Hashable, Sendable {
     /// No sync of the family has reached its end yet.
     case neverSynced

@@ -6,9 +6,9 @@ import SQLite
 
 /// The position in a feed that a page was requested from, in the terms of either contract.
 public enum FeedPosition: Hashable, Sendable {
-    /// After a cursor; nil for the beginning.
+    /// The position after a cursor; nil for the beginning.
     case cursor(String?)
-    /// From a `server_time` on; nil for the beginning.
+    /// The position from a `server_time` on; nil for the beginning.
     case since(Timestamp?)
 }
 

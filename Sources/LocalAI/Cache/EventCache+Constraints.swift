@@ -61,7 +61,7 @@ extension EventCache {
         constraints.sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
     }
 
-    /// What the person has chosen for their questions; the standard for a family that was never synced.
+    /// Returns the person's choices for their questions; the standard for a family that was never synced.
     public func choices(of family: FamilyID) throws(SQLiteError) -> AIChoices {
         let choices = try database.first("SELECT choices FROM families WHERE id = \(family) AND choices IS NOT NULL") {
             row throws(SQLiteError) -> AIChoices in try Self.value(try row["choices"], "choices")

@@ -26,7 +26,8 @@ extension EventCache {
         return patterns.filter { !told.contains($0.dayOfWeek) }
     }
 
-    /// Nil where they want no alerts, and for a family that was never synced.
+    /// Returns the weekdays of the patterns that the person was alerted to; nil where they want no alerts, and for a
+    /// family that was never synced.
     private func toldPatterns(of family: FamilyID) throws(SQLiteError) -> Set<Weekday>? {
         try database.first("SELECT told_patterns FROM families WHERE id = \(family) AND told_patterns IS NOT NULL") {
             row throws(SQLiteError) in

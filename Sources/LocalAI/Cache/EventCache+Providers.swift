@@ -7,7 +7,7 @@ import SQLite
 
 // What the server can have questions answered by, as it said at the latest sync.
 extension EventCache {
-    /// Nil where the server has not said it.
+    /// Returns the server's providers; nil where the server has not sent them.
     public func providers(of family: FamilyID) throws(SQLiteError) -> ModelProviderList? {
         try database.first("SELECT providers FROM families WHERE id = \(family) AND providers IS NOT NULL") {
             row throws(SQLiteError) -> ModelProviderList in try Self.value(try row["providers"], "providers")

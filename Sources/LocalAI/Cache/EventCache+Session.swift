@@ -8,7 +8,7 @@ import SQLite
 // The device's AI session: the last questions that went on from each other, and their answers. Sealed, and over 45 minutes
 // after the last one.
 extension EventCache {
-    /// How long a session goes on without being used.
+    /// The time for which a session goes on without being used.
     static let sessionTime = Timestamp.Span.minutes(45)
 
     /// The turns of the session that goes on, oldest first.

@@ -11,8 +11,8 @@ import SQLite
 /// aside and replaced by a new one; the file of a newer program is left untouched. Words of people are sealed. Not for use
 /// from several threads; several processes may use one file.
 public final class EventCache {
-    /// How long a closed nag is kept, unless it was missed; how long events of the feed and missed nags are kept; and
-    /// how old a copy may be to answer from.
+    /// The time for which a closed nag is kept, unless it was missed; that for which events of the feed and missed nags
+    /// are kept; and the age from which a copy is too old to answer from.
     public static let closedNagRetention = Timestamp.Span.days(30)
     public static let eventRetention = Timestamp.Span.days(90)
     public static let staleAfter = Timestamp.Span.hours(24)
@@ -158,11 +158,11 @@ public struct CachedFamily: Sendable {
     let key: Int64
     public let cursor: String?
     public let since: Timestamp?
-    /// When the feed was last read to its end; nil before the first time.
+    /// The time at which the feed was last read to its end; nil before the first time.
     public let syncedAt: Timestamp?
     let generation: Int
     public let isRefetching: Bool
-    /// How far the device's clock is ahead of the server's; nil when unknown.
+    /// The time by which the device's clock is ahead of the server's; nil when unknown.
     public let clockAhead: Timestamp.Span?
     let timeZone: String?
     let policy: FamilyPolicy
@@ -218,7 +218,7 @@ public struct CachedNag: Hashable, Sendable {
     public let description: String?
     public let status: String
     public let createdAt: Timestamp
-    /// When an instance of a series can be completed first.
+    /// The first time at which an instance of a series can be completed.
     public let opensAt: Timestamp?
 
     init(_ row: SQLiteRow, _ seal: TextSeal) throws(SQLiteError) {

@@ -7,7 +7,7 @@ import SQLite
 /// A box can be opened as the same field of the same row only. Its nonce is the row's id and 64 random bits, of which only
 /// these are stored: a row has few texts in its life, and the cache has many rows.
 public struct TextSeal: Sendable {
-    /// What is sealed. A name MUST NOT change its meaning.
+    /// The field that is sealed. A name MUST NOT change its meaning.
     package enum Field: String {
         case check, nag, member, constraint, execution
         case sessionTurn = "session_turn"

@@ -14,7 +14,7 @@ public struct ModelFile: Hashable, Sendable {
     public let bytes: Int64
     /// 32 bytes.
     public let sha256: [UInt8]
-    /// How many tokens a prompt and its answer have together.
+    /// The number of tokens that a prompt and its answer have together.
     public let contextTokens: Int
     public let licence: String
 
@@ -57,9 +57,9 @@ public struct ModelCatalogue: Hashable, Sendable {
     public subscript(id: String) -> ModelFile? { models.first { $0.id == id } }
 }
 
-/// What is wrong with a catalogue.
+/// A fault of a catalogue.
 public struct CatalogueError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As `models[0].url`.
+    /// The path of the field, such as `models[0].url`.
     public let field: String
     public let problem: String
 

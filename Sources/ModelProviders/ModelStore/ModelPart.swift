@@ -2,18 +2,18 @@ import Audit
 import Glibc
 import HTTPClient
 
-/// What has arrived of a model's file, open for one process. Used on one event loop.
+/// The part of a model's file that has arrived, open for one process. Used on one event loop.
 final class ModelPart {
     /// The number of bytes.
     private(set) var count: Int64
-    /// Why the part of a response was not taken.
+    /// The reason for which the part of a response was not taken.
     private(set) var fault: ModelStoreError?
 
     private let path: String
     private let model: ModelFile
     private let progress: (Int64) -> Void
     private let descriptor: Int32
-    /// Where the part that is expected ends, and whether its response has begun.
+    /// The end of the part that is expected, and whether its response has begun.
     private var end: Int64 = 0
     private var hasBegun = false
 
@@ -63,7 +63,7 @@ final class ModelPart {
         }
     }
 
-    /// After the response's last byte: flushes what has arrived.
+    /// Checks, after the response's last byte, that no whole file was too short, and flushes what has arrived.
     func finish(_ response: HTTPClientResponse) throws(ModelStoreError) {
         try begin(response)
         // A whole file that is shorter than it should be is another one.
@@ -142,7 +142,7 @@ extension ModelStore {
 struct ContentRange: Hashable {
     let first: Int64
     let last: Int64
-    /// Nil for `*`.
+    /// The size of the whole file; nil for `*`.
     let total: Int64?
 
     init?(_ text: String) {

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// `ID.gguf` is a complete file, whose bytes were checked when it came; `ID.part` is what has arrived of one.
 public struct ModelStore: Sendable {
-    /// What there is of a model's file.
+    /// The state of a model's file.
     public enum State: Hashable, Sendable {
         case missing
         /// A download was interrupted after that many bytes.
@@ -26,7 +26,7 @@ public struct ModelStore: Sendable {
         self.freeBytes = freeBytes
     }
 
-    /// Where the complete file is, or will be.
+    /// Returns the path at which the complete file is, or will be.
     public func path(of model: ModelFile) -> String { "\(folder)/\(model.id).gguf" }
 
     func partPath(of model: ModelFile) -> String { "\(folder)/\(model.id).part" }
@@ -62,7 +62,7 @@ public struct ModelStore: Sendable {
         return bytes
     }
 
-    /// What the file system of a folder has left for this user.
+    /// Returns the bytes that the file system of a folder has left for this user; nil if that cannot be read.
     public static func freeBytes(_ folder: String) -> Int64? {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }
@@ -70,7 +70,7 @@ public struct ModelStore: Sendable {
         return isTooLarge ? .max : Int64(clamping: bytes)
     }
 
-    /// Nil for what is no regular file.
+    /// Returns the size of a file in bytes; nil for a path that is no regular file.
     private static func size(_ path: String) -> Int64? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -78,13 +78,13 @@ public struct ModelStore: Sendable {
     }
 }
 
-/// Why a model's file cannot be had.
+/// A reason for which a model's file is not available.
 public enum ModelStoreError: Error, Hashable, Sendable {
     /// It was not downloaded, or not all of it.
     case notDownloaded
     /// The bytes that came are not the catalogue's; they were deleted.
     case checksumDiffers
-    /// What came has another size than the catalogue says; it was deleted.
+    /// The response had another size than the catalogue names; it was deleted.
     case sizeDiffers
     /// - Parameters:
     ///   - needed: bytes that must be free.
@@ -96,7 +96,7 @@ public enum ModelStoreError: Error, Hashable, Sendable {
     case refused(status: Int)
     /// The server sent another part of the file than was asked for.
     case unreadable
-    /// What has arrived is kept; the next download goes on from there.
+    /// The download was interrupted. The bytes that have arrived are kept; the next download goes on from there.
     case interrupted(reason: String)
     /// A file cannot be read or written; with the system's error number.
     case file(Int32)

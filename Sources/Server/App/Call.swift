@@ -105,7 +105,7 @@ package final class Caller: Sendable {
         return Caller(userID: userID, session: session, context: context)
     }
 
-    /// The same caller without `Idempotency-Key` and `If-Match`, for the writes that one request consists of.
+    /// A copy of the caller without `Idempotency-Key` and `If-Match`, for the writes that one request consists of.
     var withoutConditions: Caller {
         var context = context
         context.idempotency = nil

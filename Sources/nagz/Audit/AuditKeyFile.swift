@@ -32,7 +32,8 @@ enum AuditKeyFile {
         try given[Options.auditCheckpointFile] ?? CheckpointFile(path: path(given) + ".checkpoint")
     }
 
-    /// The same, after a check that it can be read and replaced, and belongs to the keys' log.
+    /// Returns the file of the newest checkpoint after a check that it can be read and replaced, and belongs to the
+    /// keys' log.
     static func checkedCheckpointFile(_ given: GivenOptions) throws -> CheckpointFile {
         let file = try checkpointFile(given)
         do {

@@ -6,7 +6,7 @@ struct ConfigurationFile: Sendable {
 
     let path: String
     private(set) var entries: [String: (line: Int, text: String)] = [:]
-    /// What is wrong with the file itself; the values are checked by who reads them.
+    /// The faults of the file itself; the values are checked by who reads them.
     private(set) var faults: [Stop] = []
 
     /// Reads a file. One that cannot be read has no entries, and a fault.

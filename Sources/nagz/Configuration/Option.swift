@@ -51,14 +51,14 @@ extension AnyOption {
     }
 }
 
-/// What is wrong with a text, to be put behind the name of its option: `takes on or off`.
+/// A fault of a text, to be put behind the name of its option: `takes on or off`.
 struct Complaint: Error {
     let text: String
 
     init(_ text: String) { self.text = text }
 }
 
-/// What a value may contain that nobody else should see.
+/// The secrets that a value may contain.
 enum OptionContent: Sendable {
     case plain
     /// A connection string of libpq.

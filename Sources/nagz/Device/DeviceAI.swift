@@ -155,7 +155,7 @@ enum AISetting: String, CaseIterable {
         }
     }
 
-    /// In plain words.
+    /// Returns the meaning in plain words.
     func meaning(_ choices: AIChoices) -> String {
         switch self {
         case .mode: choices.mode.meaning
@@ -177,7 +177,7 @@ enum AISetting: String, CaseIterable {
 }
 
 extension AIMode {
-    /// In plain words.
+    /// The meaning in plain words.
     fileprivate var meaning: String {
         switch self {
         case .heuristic: "fixed rules answer, and no language model"
@@ -191,7 +191,7 @@ extension AIMode {
 }
 
 extension Result where Success == RoutingDecision, Failure == RoutingFailure {
-    /// What would answer, and where.
+    /// Returns the provider that would answer, and its place.
     fileprivate func spoken(isServerOn: Bool) -> String {
         switch self {
         case .success(let decision) where decision.route == .cloud && !isServerOn:

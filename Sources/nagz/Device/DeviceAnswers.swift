@@ -55,7 +55,7 @@ enum DeviceAnswers {
         throw Stop(.usage, "--provider takes one of: \(names)")
     }
 
-    /// What is told beside an answer.
+    /// The records that are printed beside an answer.
     private final class Latest {
         var record: AnswerRecord?
         var execution: ExecutionReport?

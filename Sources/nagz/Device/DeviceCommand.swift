@@ -52,7 +52,7 @@ enum DeviceCommand {
         return dataFolder()
     }
 
-    /// Where the program keeps a person's files.
+    /// Returns the folder in which the program keeps a person's files.
     static func dataFolder() -> String {
         let environment = ProcessInfo.processInfo.environment
         if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }

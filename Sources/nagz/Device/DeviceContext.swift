@@ -6,7 +6,7 @@ import LocalAI
 import ModelProviders
 import NagzAI
 
-/// What the commands of a device share: its folder, session, cache and outbox, opened on demand.
+/// The parts that the commands of a device share: its folder, session, cache and outbox, opened on demand.
 struct DeviceContext {
     let folder: DeviceFolder
     let asJSON: Bool
@@ -14,7 +14,7 @@ struct DeviceContext {
     private let gateway: (arguments: ModelArguments, variant: ModelFile.Variant)?
     private let prompts = Prompts()
 
-    /// What the person has confirmed in this run of the program.
+    /// The prompts that the person has confirmed in this run of the program.
     private final class Prompts { var confirmed: Set<String> = [] }
 
     init(folder: DeviceFolder, asJSON: Bool, gateway: (arguments: ModelArguments, variant: ModelFile.Variant)? = nil) {
@@ -144,7 +144,7 @@ struct MachineClock: DeviceClock {
         try await Task.sleep(for: .microseconds(span.microseconds))
     }
 
-    /// To the millisecond, like the times of people's acts.
+    /// Returns the time to the millisecond, like the times of people's acts.
     @Sendable static func moment() -> Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

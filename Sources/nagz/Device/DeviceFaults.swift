@@ -154,7 +154,7 @@ extension Stop {
                 + " begin anew with nagz device logout and login.")
     }
 
-    /// One line for people.
+    /// Returns one line about the error, for people.
     static func line(_ error: any Error) -> String {
         switch error {
         case ClientError.transport(let fault): fault.description

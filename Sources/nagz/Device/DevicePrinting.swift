@@ -24,7 +24,7 @@ extension Timestamp {
 }
 
 extension Timestamp.Span {
-    /// Rounded: `12 s`, `5 min`, `3 h`, `2 days`.
+    /// The span, rounded: `12 s`, `5 min`, `3 h`, `2 days`.
     var spoken: String {
         let seconds = abs(microseconds / 1_000_000)
         return switch seconds {
@@ -42,7 +42,7 @@ extension Identifier {
 }
 
 extension AnswerReason {
-    /// As the end of a sentence.
+    /// The reason as the end of a sentence.
     var spoken: String {
         switch self {
         case .fresh: "its copy is fresh"
@@ -78,10 +78,11 @@ extension ExecutionReport {
     /// The engine that answered, as people call it; its name where it is not known here.
     var engine: String { ProviderName(rawValue: provider)?.spoken ?? provider }
 
-    /// What produced the answer: `by this device's model (small)`, `by the rules in place of this device's model (small): error`.
+    /// The author of the answer: `by this device's model (small)`, `by the rules in place of this device's model
+    /// (small): error`.
     var spoken: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(spokenFallback)" }
 
-    /// Why the rules answered; nothing where they were asked for.
+    /// The reason for which the rules answered; empty where they were asked for.
     private var spokenFallback: String {
         guard usedFallback else { return "" }
         if let asked { return " in place of \(asked.provider.spoken) (\(asked.name)): \(fallbackReason)" }

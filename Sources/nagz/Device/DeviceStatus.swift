@@ -136,7 +136,7 @@ extension AnswerRecord {
 }
 
 extension Constraint {
-    /// As `nagz device` prints it.
+    /// The members as `nagz device` prints them.
     var jsonMembers: JSONObject {
         ["id": .string(id.description), "name": .string(name), "plain_text": .string(plainText)]
     }

@@ -1,6 +1,6 @@
 import Server
 
-/// What the options name, as far as they are right: checks of the configuration tell the rest.
+/// The valid values of the options; checks of the configuration report the others.
 struct CheckedSetting {
     private let given: GivenOptions
     private let databaseURL: String?
