@@ -34,7 +34,7 @@ enum SealedBox {
     }
 }
 
-/// The key that seals what the audit log tells of one person. Destroying it makes all of that unreadable.
+/// The key that seals what the audit log records of one person. Destroying it makes all of that unreadable.
 public struct SubjectKey: Hashable, Sendable {
     /// The person's pseudonym.
     public let id: Pseudonym

@@ -19,7 +19,7 @@ public struct ExecutionLog {
         (self.user, self.newID, self.stopwatch, self.note) = (user, newID, stopwatch, note)
     }
 
-    /// Nobody is told.
+    /// Returns a log that records nothing.
     public static func silent(for user: UserID) -> ExecutionLog {
         ExecutionLog(user: user, newID: { (0, 0) }, stopwatch: { 0 }, note: { _ in })
     }

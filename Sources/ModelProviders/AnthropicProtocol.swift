@@ -1,7 +1,7 @@
 import JSON
 import NagzAI
 
-/// Anthropic's messages. The form of a structured answer is told by the prompt alone.
+/// Anthropic's messages. The form of a structured answer is given by the prompt alone.
 struct AnthropicProtocol: ModelProtocol {
     let generatePath = "/v1/messages"
     /// The list has pages; this is the largest one.

@@ -21,7 +21,7 @@ public enum DemoSeed {
 
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
-    ///   - auditKeyring: seal what the audit log tells of the people; nil leaves it open.
+    ///   - auditKeyring: seal what the audit log records of the people; nil leaves it open.
     ///   - clock: its present is where the history ends.
     ///   - skipsUsed: does nothing, instead of throwing, when the database is in use.
     ///   - progress: told what is being done.

@@ -39,7 +39,7 @@ public enum PersonaSeed {
 
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
-    ///   - auditKeyring: seal what the audit log tells of the people; nil leaves it open.
+    ///   - auditKeyring: seal what the audit log records of the people; nil leaves it open.
     /// - Returns: whether they were made now; false when they were there already.
     /// - Throws: `SeedFault.realData` when the database holds anything but seeds.
     @discardableResult

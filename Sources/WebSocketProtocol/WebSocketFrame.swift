@@ -59,7 +59,7 @@ public enum WebSocketError: Error, Sendable, Hashable {
     case messageTooLarge
     case tooManyFrames
 
-    /// The code that tells the peer.
+    /// The code that the peer is sent.
     public var closeCode: WebSocketCloseCode {
         switch self {
         case .protocolViolation: .protocolError

@@ -1,6 +1,6 @@
 import Domain
 
-/// A connection as the entries of its chain tell it.
+/// A connection as the entries of its chain record it.
 struct ConnectionReplay: Sendable {
     let inviter: Pseudonym
     /// The invitee; nil before somebody answered.

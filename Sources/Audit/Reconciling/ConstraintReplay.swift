@@ -1,6 +1,6 @@
 import Domain
 
-/// A constraint as its entry tells it, without its words.
+/// A constraint as its entry records it, without its words.
 public struct ConstraintNote: Sendable, Hashable {
     public var scope: ConstraintScope
     public var priority: Int
@@ -63,7 +63,7 @@ public struct ConstraintRow: Sendable {
     }
 }
 
-/// The constraints of one family as its entries tell them.
+/// The constraints of one family as its entries record them.
 struct ConstraintReplay: Sendable {
     struct Constraint: Sendable {
         /// The owner; nil for a constraint of the family.

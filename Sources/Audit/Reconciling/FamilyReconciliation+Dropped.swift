@@ -10,7 +10,7 @@ struct DroppedPoints: Sendable {
 }
 
 extension FamilyReconciliation {
-    /// An entry that tells of points and has no row: retention has taken it, if it is that old.
+    /// An entry that records points and has no row: retention has taken it, if it is that old.
     mutating func missingPoints(
         _ id: String, _ sums: ScoreSums, of person: Pseudonym?, at moment: Timestamp, _ number: Int64
     ) {

@@ -11,7 +11,7 @@ extension FamilyReconciliation {
         }
     }
 
-    /// The entry that tells of a row has lost its details: with an erased person, or it cannot be read.
+    /// The entry that records a row has lost its details: with an erased person, or it cannot be read.
     /// - Parameter person: whom the entry is about; nil where that may be several people.
     mutating func lostDetails(_ subject: StateFinding.Subject, _ id: String, of person: Pseudonym?) {
         if isDamaged(person) { report.addUnproven(finding(subject, id, .unread)) } else { report.add(.erased) }
@@ -26,7 +26,7 @@ extension FamilyReconciliation {
         _ subject: StateFinding.Subject, _ id: String, _ problem: StateFinding.Problem, _ number: Int64? = nil
     ) -> StateFinding { StateFinding(subject, id, problem, family: replay.family, number: number) }
 
-    /// No entry tells of the row: retention may have taken it.
+    /// No entry records the row: retention may have taken it.
     mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
         if replay.cut > 0, number <= replay.cut {
             report.add(.pruned)

@@ -1,6 +1,6 @@
 import Domain
 
-/// The state of one family as its entries tell it. Entries are applied in their order; nothing else is read.
+/// The state of one family as its entries record it. Entries are applied in their order; nothing else is read.
 public struct FamilyReplay: Sendable {
     struct Member: Sendable {
         /// The role; nil where the entry's details are erased.
@@ -30,7 +30,7 @@ public struct FamilyReplay: Sendable {
         /// The status; nil where it cannot be determined.
         var status: String?
         var isDismissed = false
-        /// 0 to 4: how far it has escalated; nil where it cannot be told.
+        /// 0 to 4: how far it has escalated; nil where it cannot be determined.
         var phase: Int? = 0
         var number: Int64?
     }
@@ -101,7 +101,7 @@ public struct FamilyReplay: Sendable {
     private(set) var erased: Set<Pseudonym> = []
     /// People some of whose entries have lost their details.
     private(set) var unread: Set<Pseudonym> = []
-    /// Nags of which an entry without details may have told of a next one.
+    /// Nags of which an entry without details may have recorded a next one.
     private(set) var unreadEnds: Set<ResourceID> = []
     /// Effects of incentive rules that an entry without details gave.
     private(set) var unreadIncentives: Set<ResourceID> = []
@@ -348,7 +348,7 @@ public struct FamilyReplay: Sendable {
         }
     }
 
-    /// The next nag of a series, if the entry tells of one.
+    /// The next nag of a series, if the entry records one.
     private mutating func goOn(_ id: ResourceID, _ entry: AuditEntry, _ body: AuditBody) {
         if let next = body["next_nag"].flatMap({ ResourceID($0) }), let nag = nags[id] {
             nags[next] = Nag(

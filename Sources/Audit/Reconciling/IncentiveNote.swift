@@ -54,7 +54,7 @@ public struct IncentiveNote: Sendable, Hashable {
     private static func name(_ index: Int) -> String { "incentive_\(index + 1)" }
 }
 
-/// A version of an incentive rule, as its entry tells it.
+/// A version of an incentive rule, as its entry records it.
 public struct IncentiveRuleVersion: Sendable, Hashable {
     public var version: Int
     public var terms: IncentiveTerms

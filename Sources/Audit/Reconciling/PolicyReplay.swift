@@ -1,10 +1,10 @@
 import Domain
 
-/// A family's policy as its entries tell it.
+/// A family's policy as its entries record it.
 struct PolicyReplay: Sendable {
     enum Owners: Sendable {
         case exactly(Set<Pseudonym>)
-        /// An only owner left, and which guardian took over is not told.
+        /// An only owner left, and which guardian took over is not recorded.
         case oneOf(Set<Pseudonym>)
         /// The entry's details are erased.
         case untold

@@ -25,7 +25,7 @@ public struct PolicyRow: Sendable {
 public struct PolicyProposalRow: Sendable, Hashable {
     public var id: String
     public var owners: Set<Pseudonym?>
-    /// The limits, as the entries tell them.
+    /// The limits, as the entries record them.
     public var values: [String: String]
     public var approvers: Set<Pseudonym?>
 

@@ -22,7 +22,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         case broken
         /// The family could not be replayed from this entry on.
         case notReplayed = "not_replayed"
-        /// An entry that tells of the row cannot be read.
+        /// An entry that records the row cannot be read.
         case unread
     }
 
@@ -77,7 +77,7 @@ public struct StateReport: Sendable, Hashable {
         case erased
         /// Retention has taken the entries.
         case pruned
-        /// The entries are from before the log told it.
+        /// The entries are from before the log recorded it.
         case notTold = "not_told"
     }
 

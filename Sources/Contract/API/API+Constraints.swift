@@ -114,7 +114,7 @@ public struct ConstraintListQuery: WireParameters, Hashable {
 /// The family and the mode of an import.
 public struct ConstraintImportQuery: WireParameters, Hashable {
     public var familyID: FamilyID
-    /// Whether only to tell what the import would do.
+    /// Whether the import only reports its result and changes nothing.
     public var isDryRun: Bool
 
     public init(familyID: FamilyID, isDryRun: Bool = false) {

@@ -35,7 +35,7 @@ public final class KnownNames: Sendable {
         parts.withLock { parts in _ = parts[part].known.insert(name) }
     }
 
-    /// Reads a body whose readers tell their names here.
+    /// Reads a body whose readers record their names here.
     public func ofBody<Body>(_ read: () throws(APIError) -> Body) throws(APIError) -> Body {
         try Self.$ofBody.withValue(self) { () -> Result<Body, APIError> in
             do throws(APIError) { return .success(try read()) } catch { return .failure(error) }
@@ -91,7 +91,7 @@ public final class KnownNames: Sendable {
 }
 
 extension KnownNames.Unknown {
-    /// The name as it can be told: encoded, and not longer than names are.
+    /// The name as an error can repeat it: encoded, and not longer than names are.
     public var told: String { String(percentEncoded(String(name.unicodeScalars.prefix(64))).prefix(64)) }
 
     /// 422, with the name that was probably meant.

@@ -67,7 +67,7 @@ public struct Operation: Hashable, Sendable {
         self.tier = tier ?? Self.usualTier(method, path)
     }
 
-    /// Whether its answers tell their trace in `X-Trace-Id`.
+    /// Whether its answers name their trace in `X-Trace-Id`.
     public var isTraced: Bool { tag == .ai || tag == .executions || tag == .drafts }
 
     private static func usualTier(_ method: Method, _ path: String) -> RateTier {

@@ -59,7 +59,7 @@ public enum FallbackReason: Error, Hashable, Sendable {
     case error
     /// The model took too long.
     case latencyBudget
-    /// The facts are not those any more that the model was told.
+    /// The facts are not those any more that the model was sent.
     case factsChanged
     case outputRejected(OutputCheck.Refusal)
 

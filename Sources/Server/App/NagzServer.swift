@@ -18,7 +18,7 @@ public final class NagzServer: Sendable {
     /// Builds everything and opens the database sessions; listens nowhere and writes nothing yet.
     ///
     /// The database may be away: then requests are answered 503, and sessions are opened when it is back.
-    /// - Parameter slowStatements: is told of slow statements if none are logged.
+    /// - Parameter slowStatements: is notified of slow statements if none are logged.
     public init(
         _ configuration: Configuration, clock: any WallClock = SystemClock(),
         random: any Randomness = SystemRandomness(), slowStatements: SlowStatements? = nil

@@ -23,7 +23,7 @@ final class MessageHandover {
 
     /// - Parameters:
     ///   - hand: hands the message over; nil once it was taken.
-    ///   - report: is told why it is given up.
+    ///   - report: is called with the reason when it is given up.
     func begin(_ hand: @escaping () async -> Fault?, orReport report: @escaping (String) -> Void) {
         guard underWay < Self.limit else { return report("too many messages under way") }
         underWay += 1
@@ -46,7 +46,7 @@ final class MessageHandover {
 }
 
 extension MessageHandover.Fault {
-    /// - Returns: nil where the server stops: nobody is there to be told.
+    /// - Returns: nil where the server stops: nobody is there to be notified.
     init?(_ error: HTTPClientError) {
         if error == .cancelled { return nil }
         self.init(reason: error.description, mayPass: error != .loginDenied)

@@ -37,7 +37,7 @@ enum EventKind: String, Sendable, CaseIterable {
 
 /// Something that happened in a family or a connection, and who may hear of it.
 struct FamilyEvent: Sendable, Hashable {
-    /// The members who are told.
+    /// The members who are notified.
     enum Audience: Sendable, Hashable {
         case everybody
         /// The guardians, and these two: who may read a nag.

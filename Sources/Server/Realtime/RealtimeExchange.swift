@@ -14,7 +14,7 @@ struct SocketRecord: Sendable {
     /// The session; nil for a development token.
     let session: SessionID?
     var role: FamilyRole
-    /// The family's sequence number up to which the socket has been told.
+    /// The family's sequence number up to which the socket has been notified.
     var seq: Int64
     /// The time at which its handshake began.
     var openedAt: Timestamp

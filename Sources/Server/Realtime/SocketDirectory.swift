@@ -97,7 +97,7 @@ struct SocketDirectory {
 
     /// Notes that a family is read from one number to another.
     /// - Parameter events: those between, in order.
-    /// - Returns: what each socket is to be told.
+    /// - Returns: the events that each socket is to be notified of.
     mutating func advance(
         _ family: FamilyID, from start: Int64, to end: Int64, _ events: [FamilyEvent]
     ) -> [(socket: SocketRecord, events: [FamilyEvent])] {

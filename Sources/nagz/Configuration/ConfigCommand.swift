@@ -22,7 +22,7 @@ enum ConfigCommand {
     }
 
     /// All that is wrong with what is given; each fault once.
-    /// - Parameter named: names of options whose faults are told elsewhere.
+    /// - Parameter named: names of options whose faults are reported elsewhere.
     static func faults(of given: GivenOptions, except named: Set<String> = []) -> [Stop] {
         var faults = given.file?.faults ?? []
         func collect(_ check: () throws -> Void) {

@@ -75,7 +75,7 @@ enum DeviceSync {
         "the consent ai_mediation was withdrawn: this device answers no more questions to the AI. What it answered since"
         + " the sync before is marked: nagz device history --local"
 
-    /// Sentences about the patterns that the person has not been told of.
+    /// Sentences about the patterns that the person has not been notified of.
     private static func patternAlerts(_ local: LocalAIService) async throws -> [String] {
         try await local.patternAlerts().map {
             "pattern: \($0.missCount) nags due on a \($0.dayOfWeek.rawValue) were missed in the last 90 days"

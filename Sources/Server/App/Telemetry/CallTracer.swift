@@ -37,6 +37,6 @@ final class CallTracer: Sendable {
         }
     }
 
-    /// Returns a random span ID, which must not be zero.
+    /// Returns a random span ID, which is never zero.
     private func spanID() -> UInt64 { max(1, random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }) }
 }

@@ -19,7 +19,7 @@ final class AuditFindings {
         return try Page(rows, answering: call.parameters.page) { try KeptFinding(ifAny: $0) }
     }
 
-    /// Acknowledges a finding with a reason, which the entry tells. Doing it again gets the first answer.
+    /// Acknowledges a finding with a reason, which the entry records. Doing it again gets the first answer.
     func acknowledge(
         _ caller: Caller, _ call: Call<AuditFindingPath, FindingAcknowledgement>
     ) async throws -> KeptFinding {

@@ -82,7 +82,7 @@ public struct DeliveryOptions: Sendable {
     public var push = Provider.log
     /// The push messages to browsers; nil where browsers get none.
     public var webPush: WebPush?
-    /// Whether webhooks are told the platforms and tokens of people's devices, and their telephone numbers.
+    /// Whether webhooks are sent the platforms and tokens of people's devices, and their telephone numbers.
     public var passesTokens = false
     public var sms = Provider.log
     /// The name of this server that codes by text message give; nil leaves it out.
@@ -97,7 +97,7 @@ public struct DeliveryOptions: Sendable {
 
     public init() {}
 
-    /// The gateway that sends codes to telephone numbers; nil where text messages go to none, or it is told no numbers.
+    /// The gateway that sends codes to telephone numbers; nil where text messages go to none, or it is sent no numbers.
     var codeGateway: Webhook? {
         guard passesTokens, case .webhook(let webhook) = sms else { return nil }
         return webhook

@@ -19,8 +19,8 @@ final class ModelCalls {
 
     /// Asks the model of a permit, once its AI session and confirmation are found good. The confirmation is used up.
     /// - Parameters:
-    ///   - told: what the model is told.
-    ///   - familyNames: of the people around, none of which the model is told.
+    ///   - told: the facts that the model is sent.
+    ///   - familyNames: of the people around, none of which the model is sent.
     /// - Returns: nil where nothing was asked; the act decides on the refusal.
     /// - Throws: `PostgresError`.
     func ask(

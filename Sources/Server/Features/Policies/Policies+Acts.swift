@@ -2,7 +2,7 @@ import Audit
 import Contract
 import Domain
 
-/// The acts on a policy. Their entries tell the version, and every limit before and after.
+/// The acts on a policy. Their entries record the version, and every limit before and after.
 extension Policies {
     /// Puts terms in force.
     /// - Parameter approval: the last one that was missing; nil where the caller decides alone.

@@ -49,7 +49,7 @@ enum DropReason: String {
     case stale, superseded
     case nagClosed = "nag_closed"
     case snoozed
-    /// The person's settings have changed: what the daily digest tells of, or a digest for somebody who wants none.
+    /// The person's settings have changed: what waits for the daily digest, or a digest for somebody who wants none.
     case notWanted = "not_wanted"
     /// A digest of nothing.
     case nothingDue = "nothing_due"
@@ -63,7 +63,7 @@ enum DropReason: String {
     /// A guardian has suspended the relationship of the nag's two people.
     case suspended
     case noDevice = "no_device"
-    /// Nobody was told of the nag that was withdrawn.
+    /// Nobody was notified of the nag that was withdrawn.
     case notTold = "not_told"
     /// The draft of the message is gone, with its author.
     case draftDeleted = "draft_deleted"

@@ -23,7 +23,7 @@ struct DeliveryMessage: Sendable {
     let text: String
     let createdAt: Timestamp
     let attempt: Int
-    /// The devices that a gateway is told of; nil unless the operator wants that.
+    /// The devices that a gateway is sent; nil unless the operator wants that.
     var devices: [DeviceTarget]?
     /// The recipient's number, for a gateway of text messages; nil without one, and unless the operator wants that.
     var phone: String?

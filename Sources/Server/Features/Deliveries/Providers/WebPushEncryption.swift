@@ -38,7 +38,7 @@ enum WebPushEncryption {
         return body(padded, for: keys, privateKey: random.bytes(32), salt: random.bytes(16))
     }
 
-    /// - Parameter record: the text, the octet 2, and zeros.
+    /// - Parameter record: the text, the byte 2, and zeros.
     static func body(_ record: [UInt8], for keys: WebPushKeys, privateKey: [UInt8], salt: [UInt8]) -> [UInt8]? {
         guard let (publicKey, secret) = P256.agreement(of: privateKey, with: keys.p256dh) else { return nil }
         // RFC 8291, section 3.4: each value is the first block of HKDF's expansion.
