@@ -34,7 +34,16 @@ SEARCHES = {
     "etag": "guide/concurrency", "health": "checkLiveness", "privacy policy": "getPrivacyPolicy",
     "child quiet hours": "updateChildSettings", "reward rule": "createIncentiveRule", "coaching tip": "coach",
     "sync": "guide/sync", "sync changes": "syncEvents", "health check": "checkLiveness",
+    "recurring nag": "createNag", "mark done": "updateNagStatus", "webhook retry": "guide/webhooks", "webhook payload": "guide/webhooks",
+    "receive notification": "receiveNotification", "receive phone code": "receivePhoneCode", "account mail": "receiveAccountMail",
+    "offline queue": "uploadEvents", "mute": "updatePreferences", "quiet hours": "updatePreferences", "do not disturb": "updatePreferences",
+    "notification preferences": "updatePreferences", "locked": "guide/authentication", "lockout": "guide/authentication",
+    "too many attempts": "guide/authentication", "invite grandparent": "inviteConnection", "push notification android": "registerDevice",
+    "sign in": "logIn", "log-in": "logIn", "sign out": "logOut", "log out everywhere": "endOtherSessions", "forgot password": "requestPasswordReset",
+    "reset password": "resetPassword", "child pin": "changePIN", "change email": "requestEmailChange", "kick member": "removeMember",
 }
+# What there is not.
+MISSES = ["two factor", "passkey", "graphql", "billing"]
 ANSWER = "document.querySelector('[aria-label=\"The answer\"]')"
 
 
@@ -209,14 +218,17 @@ def sample_client(walk):
 
 @step
 def every_operation_is_shown(walk):
-    """Each operation of the document has its page, without a value that is none or a mark of code, with its fields as wide
-    as their list and the answer that was recorded."""
+    """Each operation and webhook of the document has its page, without a value that is none or a mark of code, with its fields as wide
+    as their list and the answer that was recorded; webhooks, which nobody sends from here, have the message instead of a form."""
     b = walk.browser
     b.open(walk.base + "/docs")
     b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
     faults = b.js("""(async () => {
         const faults = [];
-        const {paths} = await (await fetch('/openapi.json')).json();
+        const {paths, webhooks} = await (await fetch('/openapi.json')).json();
+        const received = new Set(Object.values(webhooks).map(({post}) => '#/' + post.operationId));
+        const missing = [...received].filter((hash) => !document.querySelector(`.index a[href="${hash}"]`));
+        if (received.size < 3 || missing.length) faults.push('webhooks: ' + missing);
         const isAnswered = ([status, {content}]) => status < '300' && content?.['application/json']?.example !== undefined;
         const recorded = new Set(Object.values(paths).flatMap(Object.values)
             .filter(({responses}) => Object.entries(responses).some(isAnswered)).map(({operationId}) => operationId));
@@ -226,7 +238,8 @@ def every_operation_is_shown(walk):
             for (const one of document.querySelectorAll('main details')) one.open = true;
             await new Promise((done) => setTimeout(done, 5));
             const text = document.querySelector('main').innerText;
-            if (/undefined|NaN|`|\\[object/.test(text) || !document.querySelector('main form')) faults.push(link);
+            if (/undefined|NaN|`|\\[object/.test(text) || !document.querySelector('main form') !== received.has(link)) faults.push(link);
+            if (received.has(link) && !(text.includes('Example request') && text.includes('delivery_id') && text.includes('Nagz-Signature (header)'))) faults.push(link + ' has no message');
             const isNarrow = (one) => one.offsetWidth < one.parentElement.clientWidth - 40;
             if ([...document.querySelectorAll('main .fields > li')].some(isNarrow)) faults.push(link + ' has narrow fields');
             if (recorded.has(link.slice(2)) && !text.includes('Example response')) faults.push(link + ' has no answer');
@@ -269,12 +282,19 @@ def guide(walk):
 
 @step
 def searches(walk):
-    """Each of these searches finds its operation, or its section of the guide, first."""
+    """Each of these searches finds its operation, webhook or section of the guide first; others say that there is nothing."""
     b = walk.browser
     b.open(walk.base + "/docs")
     b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
-    for words, target in SEARCHES.items():
+
+    def search(words):
         b.js(f"(() => {{ const q = document.getElementById('q'); q.value = {json.dumps(words)}; q.dispatchEvent(new Event('input')) }})()")
+
+    for words, target in SEARCHES.items():
+        search(words)
         first = b.js("document.querySelector('.index a')?.hash")
         assert first == "#/" + target, f"“{words}” finds {first} before {target}"
-    assert len(SEARCHES) > 60
+    assert len(SEARCHES) > 100
+    for words in MISSES:
+        search(words)
+        assert not b.js("document.querySelector('.index a')") and b.js("document.querySelector('.index').textContent").startswith("Nothing found"), words

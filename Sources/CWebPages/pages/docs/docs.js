@@ -1,7 +1,7 @@
-// The page about the API: the guide, and every operation of /openapi.json by group, with search and a form to try it.
+// The page about the API: the guide, and every operation and webhook of /openapi.json by group, with search and a form to try it.
 import {copyable, failure, h} from "/console/dom.js";
 import {toggleTheme} from "/console/theme.js";
-import {elements, inline as line, sections} from "/docs/guide.js";
+import {elements, inline as line, sections, textOf} from "/docs/guide.js";
 import {content, isSignedIn, requestForm, tokenForm} from "/docs/requests.js";
 import {field, fieldNames, fields, prose, resolved, setDocument} from "/docs/schemas.js";
 import {entry, find} from "/docs/search.js";
@@ -12,6 +12,7 @@ const index = h("nav", {class: "index", "aria-label": "Guide and operations"});
 const main = h("main", {id: "main", tabindex: -1});
 /** On a narrow screen it opens the index, which is closed beside an operation or a section. */
 const menu = h("button", {type: "button", class: "ghost menu", "aria-expanded": "false", onclick: () => openIndex(!index.classList.contains("open"))}, "Contents");
+/** Operations, then webhooks, which have no path: the server sends them. */
 let operations = [];
 /** The sections of the guide that have a title. */
 let guide = [];
@@ -20,10 +21,10 @@ let entries = [];
 let groups = [];
 
 function gather(api) {
-    groups = api.tags ?? [];
-    operations = Object.entries(api.paths).flatMap(([path, item]) => Object.entries(item)
-        .filter(([, operation]) => operation.operationId)
-        .map(([method, operation]) => ({path, method: method.toUpperCase(), operation, id: operation.operationId, group: operation.tags?.[0]})));
+    groups = [...api.tags ?? [], {name: "webhooks", description: "Receive the push messages, text messages and mails that the server sends to a gateway."}];
+    const of = (item, more) => Object.entries(item).filter(([, operation]) => operation.operationId)
+        .map(([method, operation]) => ({method: method.toUpperCase(), operation, id: operation.operationId, group: operation.tags?.[0], ...more}));
+    operations = [...Object.entries(api.paths).flatMap(([path, item]) => of(item, {path})), ...Object.values(api.webhooks ?? {}).flatMap((item) => of(item, {path: "", group: "webhooks"}))];
 }
 
 function openIndex(isOpen) {
@@ -37,7 +38,7 @@ const selectedSection = () => guide.find((section) => location.hash === `#/guide
 /** Prepares the search. */
 function gatherEntries() {
     entries = [
-        ...guide.map((section) => entry("guide", section.anchor, {title: section.title, text: section.lines.join(" ")})),
+        ...guide.map((section) => entry("guide", section.anchor, {title: section.title, text: textOf(section.lines)})),
         ...operations.map(({id, path, method, group, operation}) => entry("operation", id, {
             title: operation.summary, id, path: `${method} ${path}`, group, text: operation.description,
             fields: [...(operation.parameters ?? []).filter((parameter) => !parameter.$ref).map(({name}) => name), ...fieldNames(content(operation)[1]?.schema)],
@@ -53,7 +54,7 @@ const operationLink = ({id, method, operation}) => h("a", {href: `#/${id}`, titl
 function showIndex() {
     if (search.value.trim()) {
         const found = find(search.value, entries).map(({kind, key}) => kind === "guide" ? sectionLink(guide.find((one) => one.anchor === key)) : operationLink(operations.find(({id}) => id === key)));
-        index.replaceChildren(...found.length ? [h("h2", {}, "Found"), ...found] : [h("p", {class: "muted"}, "Nothing has these words.")]);
+        index.replaceChildren(...found.length ? [h("h2", {}, "Found"), ...found] : [h("p", {class: "muted"}, "Nothing found: no operation, webhook or section of the guide has all of these words.")]);
     } else {
         index.replaceChildren(h("h2", {}, "Guide"), ...guide.map(sectionLink),
             ...groups.flatMap(({name}) => [h("h2", {}, name), ...operations.filter(({group}) => group === name).map(operationLink)]));
@@ -65,7 +66,7 @@ function showSection(section) {
 }
 
 function showWelcome(api) {
-    main.replaceChildren(h("h1", {}, api.info.title), h("p", {class: "muted"}, `Version ${api.info.version}, ${operations.length} operations.`),
+    main.replaceChildren(h("h1", {}, api.info.title), h("p", {class: "muted"}, `Version ${api.info.version}, ${operations.filter(({path}) => path).length} operations.`),
         h("p", {}, "New here? Begin with the ", h("a", {href: "#/guide/quickstart"}, "quickstart"), "."), tokenForm(), h("section", {class: "card"}, h("h2", {}, "Conventions"), prose(api.info.description)),
         h("section", {class: "card"}, h("h2", {}, "Groups"), h("dl", {}, groups.map(({name, description}) => [h("dt", {}, h("strong", {}, name)), h("dd", {class: "muted"}, description)]))));
 }
@@ -87,9 +88,9 @@ function showOperation(chosen) {
     const parameters = (operation.parameters ?? []).map(resolved);
     const [type, media] = content(operation);
     main.replaceChildren(
-        h("div", {}, h("h1", {}, operation.summary), h("p", {class: "address"}, h("span", {class: "method", "data-method": method}, method), copyable(path)), prose(operation.description),
-            h("p", {class: "fine muted"}, !operation.security?.length ? "It needs no access token." : isSignedIn() ? "It needs an access token, which this page has." : ["It needs an access token: ", h("a", {href: "#/"}, "sign in"), "."])),
-        requestForm(chosen),
+        h("div", {}, h("h1", {}, operation.summary), h("p", {class: "address"}, h("span", {class: "method", "data-method": method}, method), path ? copyable(path) : "to the address that the operator configures"), prose(operation.description),
+            h("p", {class: "fine muted"}, !path ? ["The server sends it. The guide explains the signature and the retries: ", h("a", {href: "#/guide/webhooks"}, "Webhooks"), "."] : !operation.security?.length ? "It needs no access token." : isSignedIn() ? "It needs an access token, which this page has." : ["It needs an access token: ", h("a", {href: "#/"}, "sign in"), "."])),
+        path ? requestForm(chosen) : "",
         parameters.length ? h("section", {class: "card"}, h("h2", {}, "Parameters"), h("ul", {class: "fields"}, parameters.map((parameter) => field(`${parameter.name} (${parameter.in})`, parameter.schema ?? {}, parameter.required, parameter.description)))) : "",
         media ? h("section", {class: "card"}, h("h2", {}, "Body"), h("p", {class: "fine muted"}, type), fields(media.schema), exampleOf(media, "Example request:")) : "",
         h("section", {class: "card"}, h("h2", {}, "Responses"), Object.entries(operation.responses).map((response) => showResponse(response, operation))));

@@ -16,6 +16,16 @@ export function sections(markdown) {
     return found;
 }
 
+/** The text of a section's lines without its code. */
+export function textOf(lines) {
+    let isCode = false;
+    return lines.filter((line) => {
+        const isFence = line.startsWith("```");
+        if (isFence) isCode = !isCode;
+        return !isCode && !isFence;
+    }).join(" ");
+}
+
 /** Where a link of the guide leads on this page; nothing for other files of the repository. */
 function address(target) {
     if (target.startsWith("#")) return `#/guide/${target.slice(1)}`;

@@ -3,27 +3,30 @@
 /** Words that readers use for a word of the API. */
 const synonyms = new Map(Object.entries({
     add: ["create", "grant", "join", "register"], make: ["create"], new: ["create"], send: ["create", "resend", "submit"], store: ["set", "create"],
-    remove: ["delete", "withdraw", "revoke", "leave"], delete: ["remove", "withdraw"], cancel: ["withdraw", "revoke"], erase: ["delete"],
+    remove: ["delete", "withdraw", "revoke", "leave"], kick: ["remove"], delete: ["remove", "withdraw"], cancel: ["withdraw", "revoke"], erase: ["delete"],
     change: ["update", "edit", "set"], edit: ["update"], modify: ["update"], rename: ["update"], set: ["update"],
-    show: ["get", "list"], read: ["get", "list"], view: ["get"], see: ["get", "list"], fetch: ["get", "sync"], all: ["list"], find: ["list", "get"], download: ["get", "export"], upload: ["create"],
+    show: ["get", "list"], read: ["get", "list"], view: ["get"], see: ["get", "list"], fetch: ["get", "sync"], all: ["list"], find: ["list", "get"], search: ["list", "get"], download: ["get", "export"], upload: ["create"],
     complete: ["status"], hide: ["dismiss"], task: ["nag"], todo: ["nag"], chore: ["nag"], reminder: ["nag"],
     kid: ["child"], children: ["child"], parent: ["guardian"], user: ["member", "account"], person: ["member"], people: ["member"], profile: ["account"],
-    login: ["log"], signin: ["log"], signup: ["sign"], logout: ["log"], auth: ["authentication"], token: ["refresh"], renew: ["refresh"],
-    photo: ["picture"], image: ["picture"], file: ["attachment"], push: ["device"], email: ["invite"], phone: ["device"], friend: ["connection"], permission: ["consent"],
-    score: ["points"], ranking: ["leaderboard"], settings: ["preferences"], timezone: ["zone"], week: ["weekly"], summary: ["digest"],
-    page: ["pagination"], paging: ["pagination"], retry: ["idempotency"], idempotent: ["idempotency"], throttle: ["rate"], websocket: ["realtime"], socket: ["realtime"], live: ["realtime", "liveness"],
+    login: ["signin"], signin: ["login"], logout: ["signout"], signout: ["logout"], auth: ["authentication"], token: ["refresh"], renew: ["refresh"],
+    photo: ["picture"], image: ["picture"], file: ["attachment"], push: ["device"], email: ["invite"], phone: ["device"], friend: ["connection"], grandparent: ["connection"], relative: ["connection"], permission: ["consent"],
+    score: ["points"], ranking: ["leaderboard"], settings: ["preferences"], notification: ["preferences"], notify: ["notification"], timezone: ["zone"], week: ["weekly"], summary: ["digest"],
+    page: ["pagination"], paging: ["pagination"], retry: ["idempotency", "retried"], payload: ["message"], idempotent: ["idempotency"], throttle: ["rate"], websocket: ["realtime"], socket: ["realtime"], live: ["realtime", "liveness"],
     etag: ["concurrency"], deprecated: ["deprecation"], verify: ["prove"], health: ["liveness", "readiness"], chat: ["coach"], advice: ["coach"], tip: ["coach"], llm: ["model"],
 }));
-/** What readers call an operation, where its own words do not say it. */
+/** What readers call an operation or a section of the guide, where its own words do not say it. */
 const aliases = {
-    createMember: "add child kid member", logIn: "login sign in", logOut: "logout sign out", exportAccount: "gdpr data download", createBlock: "block user person",
+    createMember: "add child kid member", logIn: "login signin", logOut: "logout signout", endOtherSessions: "logout signout everywhere", exportAccount: "gdpr data download", createBlock: "block user person",
     listDeliveries: "notifications", importNags: "import calendar", listAuditEvents: "audit log entries", setAIKey: "openai anthropic key", createIncentiveRule: "reward rule",
-    updateNagStatus: "complete done finish", updateNag: "snooze postpone", listNags: "tasks todo", uploadEvents: "offline outbox",
+    updateNagStatus: "complete mark done finish", updateNag: "snooze postpone", createNag: "recurring repeat series", listNags: "tasks todo", uploadEvents: "offline outbox queue",
+    updatePreferences: "mute silence quiet hours disturb notification", registerDevice: "notification android ios iphone fcm apns", requestPasswordReset: "forgot forgotten lost",
+    authentication: "locked lockout attempts",
 };
 /** Words that say nothing about an operation. */
-const silent = new Set(["a", "an", "the", "of", "to", "my", "how", "in", "for", "is", "do", "i", "with", "by", "and", "on", "or", "what", "which"]);
+const silent = new Set(["a", "an", "the", "of", "to", "my", "how", "in", "for", "is", "do", "i", "with", "by", "and", "on", "or", "what", "which", "not", "too", "many"]);
 
-const words = (text) => (text ?? "").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+/** The words of a text; “log in” and “sign-out” are one word each. */
+const words = (text) => (text ?? "").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replace(/\b(log|sign)(?:ged|ging|ed|ing)?[ -](in|out|up)s?\b/g, "$1$2").match(/[\p{L}\p{N}]+/gu) ?? [];
 const stem = (word) => word.length > 3 ? word.replace(/(ies|s)$/, (end) => end === "ies" ? "y" : "") : word;
 const bag = (text) => new Set(words(text).map(stem));
 
@@ -42,8 +45,12 @@ function fit(word, bag) {
     return 0;
 }
 
+/** The weight of the best part that has the word; the other parts that have it count a little more. */
 function score(word, bags) {
-    const best = (one) => Math.max(...Object.entries(weights).map(([part, weight]) => weight * fit(one, bags[part])));
+    const best = (one) => {
+        const parts = Object.entries(weights).map(([part, weight]) => weight * fit(one, bags[part]));
+        return 0.9 * Math.max(...parts) + 0.1 * parts.reduce((sum, part) => sum + part, 0);
+    };
     return Math.max(best(stem(word)), ...(synonyms.get(word) ?? synonyms.get(stem(word)) ?? []).map((other) => 0.8 * best(stem(other))));
 }
 
