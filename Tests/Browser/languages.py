@@ -1,4 +1,4 @@
-"""The console in German and Spanish: every text has its translation, and the longest ones fit."""
+"""The console in German and Spanish: every text has its translation, and the longest ones fit. The page about the API is English."""
 import json
 import re
 
@@ -71,7 +71,16 @@ def languages(walk):
             for view, ready in {"overview": "document.querySelectorAll('.tile').length > 8", **admin_views(walk)}.items():
                 walk.view(view, ready)
                 missing.update(untranslated(walk, column))
+            b.look(390, 900, mobile=True)
+            b.open(walk.base + "/reset-password")
+            b.wait(f"document.documentElement.lang === '{name}' && document.readyState === 'complete'", "a forgotten password")
+            missing.update(untranslated(walk, column))
+            assert not b.js(CUT_OFF), b.js(CUT_OFF)
+            b.look()
             assert not missing, f"{name}: {sorted(missing)}"
+            b.open(walk.base + "/docs")
+            b.wait("document.querySelectorAll('.index a').length > 100 && document.documentElement.lang === 'en'", "the API in English")
+            assert "Sign in" in b.js("document.querySelector('main').innerText")
     finally:
         b.command("Network.setUserAgentOverride", userAgent=agent, acceptLanguage="en-GB,en")
         b.look()

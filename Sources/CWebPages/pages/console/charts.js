@@ -6,6 +6,8 @@ import {dayAndMonth, minute, monthAndYear, shortTime, zoneTitle} from "/console/
 const margin = {left: 52, right: 10, top: 22, bottom: 44};
 const height = 250;
 
+const entries = (count) => (count === 1 ? "1 entry" : `${number(count)} entries`);
+
 /** A round, even number that is not less than the value. */
 function roundUp(value) {
     const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
@@ -61,14 +63,14 @@ export function timeline(activity, groupOf, onPick) {
             if (totals[index] > top) parts.push(...cutMark(x(index), step, totals[index], width, cut));
             const show = () => {
                 tip.hidden = false;
-                tip.replaceChildren(h("strong", {}, title(index)), h("span", {}, `${number(totals[index])} entries`),
+                tip.replaceChildren(h("strong", {}, title(index)), h("span", {}, entries(totals[index])),
                     ...groups.filter((name) => sums[name][index]).map((name) => h("span", {class: "tiprow"}, h("i", {class: `b-${name}`}), `${groupNames[name]} ${number(sums[name][index])}`)));
                 const half = tip.offsetWidth / 2;
                 tip.style.left = `${Math.min(Math.max(x(index) + step / 2, half), width - half)}px`;
             };
             const hide = () => { tip.hidden = true; };
             const pick = () => onPick?.(starts[index], endOf(index));
-            return svg("g", {class: "bar", role: "button", tabindex: index === lastUsed ? 0 : -1, "aria-label": `${title(index)}: ${totals[index]} entries`,
+            return svg("g", {class: "bar", role: "button", tabindex: index === lastUsed ? 0 : -1, "aria-label": `${title(index)}: ${entries(totals[index])}`,
                 onmouseenter: show, onfocus: show, onmouseleave: hide, onblur: hide, onclick: pick,
                 onkeydown: (event) => {
                     if (["Enter", " ", "ArrowLeft", "ArrowRight"].includes(event.key)) event.preventDefault();

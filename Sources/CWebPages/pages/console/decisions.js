@@ -1,14 +1,14 @@
 // AI decisions: the rule, the route, the duration, and the reason of a fallback.
 import {places, plain} from "/console/aiwords.js";
 import {entries} from "/console/api.js";
-import {failure, h, nothing, number, skeleton} from "/console/dom.js";
+import {failure, h, nothing, number, skeleton, tenths} from "/console/dom.js";
 import {allKinds} from "/console/kinds.js";
 import {latest} from "/console/latest.js";
 import {family, loadPeopleOnce, person} from "/console/people.js";
 import {address, openEntry} from "/console/router.js";
 import {time} from "/console/time.js";
 
-const titles = {select_tone: "Tone", coaching: "Coaching", summarize_excuse: "Excuse summary", patterns: "Patterns", digest: "Digest", predict_completion: "Prediction", push_back: "Push-back", ask_coach: "Own question"};
+const titles = {select_tone: "Tone", coaching: "Coaching", summarize_excuse: "Excuse summary", patterns: "Patterns", digest: "Digest", predict_completion: "Prediction", push_back: "Push-back", ask_coach: "Own question", intent: "Nag from words"};
 export const title = (operation) => (Object.hasOwn(titles, operation) ? titles[operation] : operation.replaceAll("_", " "));
 
 export function decisions(main, state) {
@@ -72,7 +72,7 @@ function card(entry, state) {
         h("header", {}, h("h3", {}, title(operation)), time(entry.at)),
         h("p", {class: "rule"}, h("b", {}, (details.output || "decided").replaceAll("_", " ")), details.rule && h("span", {}, " by rule ", h("code", {}, details.rule))),
         h("div", {class: "factrow"}, fact("for", person(entry.subject || entry.actor)), fact("route", details.route && plain(places, details.route)), fact("provider", details.provider),
-            fact("latency", details.latency_us && `${(details.latency_us / 1000).toFixed(1)} ms`), details.constraint && fact("constraint", details.constraint),
+            fact("latency", details.latency_us && `${tenths(details.latency_us / 1000)} ms`), details.constraint && fact("constraint", details.constraint),
             isFallback ? h("span", {class: "badge warn"}, `fallback: ${(details.fallback_reason || "used").replaceAll("_", " ")}`) : h("span", {class: "badge"}, "no fallback"),
             state.status.reader === "admin" && fact("in", family(entry.family_id))),
         h("footer", {}, button, h("a", {class: "button small", href: address("trail", {trace_id: entry.trace_id}), "aria-label": `Follow the trace of entry ${entry.n}`}, "Follow the trace")));
@@ -80,7 +80,7 @@ function card(entry, state) {
 
 function showFigures(box, seen) {
     const latencies = seen.map((entry) => Number(entry.details?.latency_us) / 1000).filter((value) => value > 0).sort((left, right) => left - right);
-    const at = (share) => (latencies.length ? `${latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))].toFixed(1)} ms` : "–");
+    const at = (share) => (latencies.length ? `${tenths(latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))])} ms` : "–");
     const fallbacks = seen.filter((entry) => entry.details?.used_fallback === "true").length;
     const rules = new Map();
     for (const entry of seen) if (entry.details?.rule) rules.set(entry.details.rule, (rules.get(entry.details.rule) || 0) + 1);

@@ -1,6 +1,6 @@
 // The details of one entry beside the list, with its proof, which is verified in the browser.
 import {get} from "/console/api.js";
-import {copyable, h, icon, skeleton} from "/console/dom.js";
+import {copyable, h, icon, skeleton, tenths} from "/console/dom.js";
 import {makeDrawer} from "/console/drawer.js";
 import {kindBadge} from "/console/kinds.js";
 import {latest} from "/console/latest.js";
@@ -78,7 +78,7 @@ function content(detail, family, n, verdict, steps) {
 }
 
 function shown(name, value) {
-    if (name === "latency_us") return `${(Number(value) / 1000).toFixed(1)} ms`;
+    if (name === "latency_us") return `${tenths(Number(value) / 1000)} ms`;
     return /^[0-9a-f-]{36}$|^[0-9a-f]{64}$/.test(value) ? copyable(value) : h("bdi", {}, value);
 }
 

@@ -52,6 +52,8 @@ export function icon(name) {
 }
 
 export const number = (value) => new Intl.NumberFormat(language).format(value);
+/** A number with one decimal. */
+export const tenths = (value) => new Intl.NumberFormat(language, {minimumFractionDigits: 1, maximumFractionDigits: 1}).format(value);
 
 // MARK: messages
 

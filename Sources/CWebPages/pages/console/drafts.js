@@ -14,6 +14,8 @@ import {ago, clock, shortTime, time} from "/console/time.js";
 const states = new Map([["", "All"], ["draft", "New"], ["approved", "Approved"], ["confirmed", "Confirmed"], ["executed", "Done"], ["rejected", "Rejected"], ["expired", "Expired"]]);
 const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Bonus points or the family's reward are given.", notify_guardians: "The chosen guardians are notified."};
 const isOpen = (one) => ["draft", "approved", "confirmed"].includes(one.state);
+/** Other people's words in the quotation marks of the page's language. */
+const quoted = (text) => h("q", {}, h("bdi", {}, text));
 /** Second keys that this page was given, by draft: {version, confirmation, expires_at}. They are in no storage. */
 const keys = new Map();
 
@@ -69,11 +71,11 @@ export function drafts(main, state) {
         const {body} = one;
         const nag = () => h("a", {href: address("trail", {resource: one.nag_id})}, `the nag ${short8(one.nag_id)}`);
         switch (one.kind) {
-        case "suggested_nag": return ["Creates a nag for ", nameOf(body.recipient_id), `, ${word(body.category)}`, body.description && [": “", h("bdi", {}, body.description), "”"], ", due ", time(body.due_at), "."];
+        case "suggested_nag": return ["Creates a nag for ", nameOf(body.recipient_id), `, ${word(body.category)}`, body.description && [": ", quoted(body.description)], ", due ", time(body.due_at), "."];
         case "due_change": return ["Moves the due time of ", nag(), " to ", time(body.due_at), "."];
-        case "push_back": return ["Tells the recipient of ", nag(), ": “", h("bdi", {}, body.message), "”"];
-        case "consequence": return [`Gives the recipient of `, nag(), body.action_type === "badge" ? " the family's reward" : ` ${body.amount} points`, ", as an incentive rule promises."];
-        case "digest": return ["Tells ", body.recipient_ids.flatMap((id, index) => [index ? ", " : "", nameOf(id)]), ": “", h("bdi", {}, body.message), "”"];
+        case "push_back": return ["Tells the recipient of ", nag(), ": ", quoted(body.message)];
+        case "consequence": return [`Gives the recipient of `, nag(), body.action_type === "badge" ? " the family's reward" : body.amount === 1 ? " 1 point" : ` ${body.amount} points`, ", as an incentive rule promises."];
+        case "digest": return ["Tells ", body.recipient_ids.flatMap((id, index) => [index ? ", " : "", nameOf(id)]), ": ", quoted(body.message)];
         default: return [word(one.kind)];
         }
     }
@@ -139,7 +141,7 @@ export function drafts(main, state) {
         element.append(
             h("header", {}, h("h3", {}, word(one.kind)), time(one.created_at)),
             h("p", {class: "rule"}, said),
-            h("div", {class: "factrow"}, h("span", {class: `badge ${one.state === "executed" ? "good" : isOpen(one) ? "plain" : "warn"}`}, word(one.state)), fact("by", nameOf(one.author_id)), fact("came by", word(one.source)), fact("written by", writer(one)),
+            h("div", {class: "factrow"}, h("span", {class: `badge ${one.state === "executed" ? "good" : isOpen(one) ? "plain" : "warn"}`}, word(one.state)), fact("by", nameOf(one.author_id)), fact("came by", one.source === "import" ? "an import" : word(one.source)), fact("written by", writer(one)),
                 one.import_id && fact("import", short8(one.import_id)), fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), fact("rejected by", one.rejected_by && nameOf(one.rejected_by)), isOpen(one) && fact("ends", time(one.expires_at, shortTime)), one.executed_at && fact("done", ago(one.executed_at)),
                 one.warnings.map((warning) => h("span", {class: "badge warn"}, h("bdi", {}, warning)))),
             h("ol", {class: "terms plan", "aria-label": "What is done, in this order"}, one.plan.map((part) => h("li", {}, planned(part)))),

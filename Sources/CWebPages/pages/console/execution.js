@@ -1,7 +1,7 @@
 // The page of one question to the AI: every attempt under its trace, with rule, route, model, fallback and confirmations.
 import {agreements, fallbackText, levels, places, plain, reaches, tasks} from "/console/aiwords.js";
 import {get} from "/console/api.js";
-import {copyable, failure, h, number, skeleton} from "/console/dom.js";
+import {copyable, failure, h, number, skeleton, tenths} from "/console/dom.js";
 import {title} from "/console/decisions.js";
 import {download} from "/console/export.js";
 import {latest} from "/console/latest.js";
@@ -11,7 +11,7 @@ import {time} from "/console/time.js";
 
 /** Who answered, in words; “in place of” only of a model that was asked. */
 export function authorText({provider, model, asked, used_fallback: used, fallback_reason: reason}) {
-    const author = provider === "heuristic" ? "The rules" : `${model} (${provider.replaceAll("_", " ")})`;
+    const author = provider === "heuristic" ? "the rules" : `${model} (${provider.replaceAll("_", " ")})`;
     if (!used) return author;
     return asked ? `${author}, in place of ${asked.model}: ${fallbackText(reason)}` : `${author}; no model was asked: ${fallbackText(reason)}`;
 }
@@ -53,7 +53,7 @@ export function executionPage({nameOf, canFollow, back}) {
                 row("Constraints", `${how.applied.length} of ${how.evaluated.length} applied`), ...how.warnings.map((warning) => row("Warning", text(warning))),
                 how.confidence !== null && row("Sure", `${Math.round(how.confidence * 100)} %`),
                 how.question_length > 0 && row("Length", `${number(how.question_length)} bytes, about ${number(how.token_count)} tokens`), how.question_hash && row("Keyed digest of the text", copyable(how.question_hash)),
-                row("Took", `${how.latency_ms.toFixed(1)} ms`)),
+                row("Took", `${tenths(how.latency_ms)} ms`)),
             h("h4", {}, "Stages"), h("ol", {class: "terms"}, how.stages.map((stage) => h("li", {}, stage.stage, " ", time(stage.at)))));
     }
 

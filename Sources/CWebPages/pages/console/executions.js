@@ -2,7 +2,7 @@
 // everybody's, others their own; one question has a page of its own.
 import {fallbackText, levels, plain, tasks} from "/console/aiwords.js";
 import {get, lines} from "/console/api.js";
-import {failure, h, nothing, number, showError, skeleton, toast} from "/console/dom.js";
+import {failure, h, nothing, number, showError, skeleton, tenths, toast} from "/console/dom.js";
 import {title} from "/console/decisions.js";
 import {authorText, executionPage} from "/console/execution.js";
 import {download} from "/console/export.js";
@@ -105,7 +105,7 @@ function card(one, nameOf, canFollow) {
         h("header", {}, h("h3", {}, title(one.operation)), time(one.created_at)),
         h("p", {class: "rule"}, h("b", {}, one.error_code ? "Refused" : "Answered"), one.error_code && h("span", {}, " with ", h("code", {}, one.error_code)), how.violation_reason && h("span", {}, ": ", text(how.violation_reason))),
         h("div", {class: "factrow"}, fact("by", text(nameOf(one.user_id))), !one.error_code && fact("answered by", authorText(how)), fact("asked for", plain(tasks, how.task_type)), fact("privacy", plain(levels, how.privacy_level)),
-            fact("why", how.reason), fact("latency", `${how.latency_ms.toFixed(1)} ms`), how.applied.length > 0 && fact("constraints applied", String(how.applied.length)),
+            fact("why", how.reason), fact("latency", `${tenths(how.latency_ms)} ms`), how.applied.length > 0 && fact("constraints applied", String(how.applied.length)),
             how.used_fallback && h("span", {class: "badge warn"}, `fallback: ${fallbackText(how.fallback_reason)}`), how.warnings.map((warning) => h("span", {class: "badge warn"}, text(warning)))),
         h("footer", {}, h("a", {class: "button small", "data-part": "open", href: address("executions", {trace: one.trace_id}), "aria-label": `Open the question ${short8(one.id)}`}, "Open"),
             canFollow && h("a", {class: "button small", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the question ${short8(one.id)} in the audit log`}, "Follow the trace")));

@@ -1,9 +1,9 @@
 // Exports: the filtered entries, for spreadsheets or programs, and the whole audit log with its proofs.
 import {lines} from "/console/api.js";
-import {h, icon, number, toast} from "/console/dom.js";
+import {h, icon, number, tenths, toast} from "/console/dom.js";
 import {short8} from "/console/people.js";
 
-const megabytes = (bytes) => `${(bytes / 1_048_576).toFixed(1)} MB`;
+const megabytes = (bytes) => `${tenths(bytes / 1_048_576)} MB`;
 
 /** Gives the reader a file of these parts. */
 export function download(parts, name) {

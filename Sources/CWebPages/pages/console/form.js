@@ -27,11 +27,11 @@ export function field(name, label, control, hint) {
     });
 }
 
-/** Checkboxes; the value is the array of those selected. `options` are {value, title}. */
+/** Checkboxes; the value is the array of those selected. `options` are {value, title}; a title is somebody's name, or an element. */
 export function checkboxes(name, label, options, hint) {
     const id = `field${last += 1}`;
     const boxes = options.map((one) => h("input", {type: "checkbox", name, value: one.value}));
-    const group = h("div", {role: "group", "aria-labelledby": id}, boxes.map((box, index) => h("label", {class: "inline"}, box, h("bdi", {class: "name"}, options[index].title))));
+    const group = h("div", {role: "group", "aria-labelledby": id}, boxes.map((box, index) => h("label", {class: "inline"}, box, typeof options[index].title === "string" ? h("bdi", {class: "name"}, options[index].title) : options[index].title)));
     return described(name, id, group, [h("span", {id, class: "label"}, label), group], hint, {
         read: () => boxes.filter((box) => box.checked).map((box) => box.value),
         write: (values) => { for (const box of boxes) box.checked = values.includes(box.value); },

@@ -85,9 +85,10 @@ export function showHealth(card, state) {
 
 /** The status of the server's background check. */
 function checkText(check) {
-    const last = check.last_finished_at && `${number(check.last_entries)} entries of ${number(check.last_families)} families ${ago(check.last_finished_at)}: `;
+    const of = (entries, families) => `${number(entries)} entries of ${families === 1 ? "1 family" : `${number(families)} families`}`;
+    const last = check.last_finished_at && `${of(check.last_entries, check.last_families)} ${ago(check.last_finished_at)}: `;
     const found = check.last_findings ? h("span", {class: "problemtext"}, `${number(check.last_findings)} not explained`) : "all explained";
-    const now = check.started_at && `Under way: ${number(check.entries)} entries of ${number(check.families)} families so far${check.findings ? `, ${number(check.findings)} not explained` : ""}.`;
+    const now = check.started_at && `Under way: ${of(check.entries, check.families)} so far${check.findings ? `, ${number(check.findings)} not explained` : ""}.`;
     return [last && h("div", {}, last, found), now && h("div", {class: "muted"}, now), last || now ? null : check.state];
 }
 

@@ -1,4 +1,5 @@
-// The language of the console: the browser's first one that there are words for, English otherwise.
+// The language of the console: the browser's first one that there are words for, English otherwise. The page about the API, which
+// shares the console's parts, is English.
 //
 // The pages are written in English. In another language each text is replaced as it comes into the page, by the lists of words; a text
 // that no list has stays. Names and other people's words are in elements that are left as they are.
@@ -9,7 +10,7 @@ const lists = ["logwords", "familywords", "questionwords"];
 const untouched = "bdi, code, kbd, time, textarea, script, style";
 const attributes = ["title", "aria-label", "placeholder"];
 
-export const language = navigator.languages.map((one) => one.split("-")[0].toLowerCase()).find((one) => Object.hasOwn(locales, one)) ?? "en";
+export const language = location.pathname.startsWith("/docs") ? "en" : navigator.languages.map((one) => one.split("-")[0].toLowerCase()).find((one) => Object.hasOwn(locales, one)) ?? "en";
 /** The name of the language for formats of numbers, dates and times. */
 export const locale = locales[language];
 

@@ -1,6 +1,6 @@
 // What can answer the questions of the person who is signed in, and why something cannot.
 import {get} from "/console/api.js";
-import {h} from "/console/dom.js";
+import {h, tenths} from "/console/dom.js";
 
 const names = new Map(Object.entries({
     heuristic: "Rules", server_gateway: "Language model of this server", openai: "OpenAI, with your key",
@@ -15,7 +15,7 @@ const reasons = new Map(Object.entries({
 }));
 
 /** What is known of a model: how long it takes, and when it was last checked. */
-const facts = (one) => [`about ${(one.latency_ms / 1000).toFixed(1)} s ${one.latency_measured ? "(measured)" : "(declared)"}`,
+const facts = (one) => [`about ${tenths(one.latency_ms / 1000)} s ${one.latency_measured ? "(measured)" : "(declared)"}`,
     one.check_age_seconds === null ? "never checked" : `checked ${one.check_age_seconds} s ago`].join(", ");
 
 /** A section with one line for each; an error leaves it out, because the page is about something else. */

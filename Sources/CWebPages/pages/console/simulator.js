@@ -20,7 +20,7 @@ export function simulator({family, saved, edited}) {
     let timer = null;
     const question = (name, label, control, hint) => field(`cases[0].question.${name}`, label, control, hint);
     const state = (name, label, control, hint) => field(`cases[0].state.${name}`, label, control, hint);
-    const box = (name, label) => checkboxes(name, label, [{value: "yes", title: "yes"}]);
+    const box = (name, label) => checkboxes(name, label, [{value: "yes", title: h("span", {}, "yes")}]);
     const numeric = (name, value) => h("input", {type: "text", inputmode: "numeric", name, autocomplete: "off", value});
     const words = (name) => h("input", {type: "text", name, autocomplete: "off", dir: "auto"});
 
@@ -36,7 +36,7 @@ export function simulator({family, saved, edited}) {
     const threshold = state("token_threshold", "Longest question for the device, in tokens", numeric("token_threshold", "4096"));
     const available = box("cases[0].state.local.available", "The device can answer");
     const most = state("local.max_tokens", "Longest question that the device takes, in tokens", numeric("max_tokens", "4096"));
-    const supported = checkboxes("cases[0].state.local.intents", "What the device answers", [...intents].map(([value, title]) => ({value, title})));
+    const supported = checkboxes("cases[0].state.local.intents", "What the device answers", [...intents].map(([value, title]) => ({value, title: h("span", {}, title)})));
     const model = state("local.model.name", "Model on the device", words("model"), "Left empty: the rules alone.");
     const ofSystem = box("cases[0].state.local.model.of_system", "It is the operating system's model");
     const own = state("byo_model", "Model of the person's own key", words("byo_model"));

@@ -1,4 +1,6 @@
-// Sets a new password with a code, and asks for one.
+// Sets a new password with a code, and asks for one. Nothing waits for the page's language; without its words the page is English.
+import("/console/language.js").catch(() => {});
+
 const byID = (id) => document.getElementById(id);
 
 /** Sends a form's values, and shows what the server says. */
@@ -40,7 +42,7 @@ serve(byID("set"), "/api/v1/auth/password-reset", () => ({code: byID("code").val
     finish(byID("set"), "Done", "Sign in with the new password.", "Sign in to the console");
 });
 serve(byID("ask"), "/api/v1/auth/password-resets", () => ({email: byID("email").value}), () => {
-    finish(byID("ask"), "Sent", "If this address has an account, a mail with a code is on its way.");
+    finish(byID("ask"), "Check your mail", "If this address has an account, a mail with a code is on its way.");
 });
 
 // The part behind # is in no request and in no server's log. It leaves the address bar too.
