@@ -50,8 +50,13 @@ let package = Package(
             linkerSettings: [.linkedLibrary("_FoundationICU")]),
         .target(name: "SeededNumbers", swiftSettings: common),
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
+        // The wire's declarations become Swift in each build.
+        .target(name: "WireCompiler", dependencies: ["JSON"], swiftSettings: common),
+        .executableTarget(name: "wirec", dependencies: ["WireCompiler", "JSON"], swiftSettings: common),
+        .plugin(name: "WirePlugin", capability: .buildTool(), dependencies: ["wirec"], path: "Sources/WirePlugin"),
         .target(
-            name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
+            name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md", "Wire"],
+            swiftSettings: common, plugins: ["WirePlugin"]),
         .target(name: "Pictures", dependencies: ["CZlib"], swiftSettings: checkedMemory),
         .target(
             name: "Audit", dependencies: ["CCrypto", "CSodium", "Domain"], exclude: ["README.md"],
@@ -134,7 +139,7 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
         .testTarget(
             name: "ContractTests",
-            dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck", "SeededNumbers"],
+            dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck", "SeededNumbers", "WireCompiler"],
             swiftSettings: common),
         .testTarget(name: "AuditTests", dependencies: ["Audit", "CSodium", "Domain"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures"], swiftSettings: common),

@@ -1,35 +1,5 @@
 import Domain
 
-extension API {
-    /// Read the audit log.
-    public static let listAuditEvents = Endpoint<AuditQuery, NoBody, AuditPage>(
-        Operation("listAuditEvents", .get, "/api/v1/audit/events", tag: .audit))
-
-    /// Export the entries that match a filter.
-    public static let exportAuditEvents = Endpoint<AuditEventsExportQuery, NoBody, PlainText>(
-        Operation("exportAuditEvents", .get, "/api/v1/audit/events/export", tag: .audit))
-
-    /// List the kinds of audit entries.
-    public static let listAuditKinds = Endpoint<NoParameters, NoBody, AuditKindList>(
-        Operation("listAuditKinds", .get, "/api/v1/audit/kinds", tag: .audit, access: .open))
-
-    /// List the people that an audit log names.
-    public static let listAuditPeople = Endpoint<AuditScopeQuery, NoBody, AuditPeople>(
-        Operation("listAuditPeople", .get, "/api/v1/audit/people", tag: .audit))
-
-    /// List the consents in force for each member of a family.
-    public static let listAuditConsents = Endpoint<FamilyQuery, NoBody, AuditConsents>(
-        Operation("listAuditConsents", .get, "/api/v1/audit/consents", tag: .audit))
-
-    static let auditOperations: [Operation] =
-        [
-            listAuditEvents.operation, exportAuditEvents.operation, listAuditKinds.operation,
-            listAuditPeople.operation, listAuditConsents.operation,
-        ] + auditLogOperations + auditFindingOperations
-}
-
-// MARK: Parameters
-
 /// A filter for audit entries; all conditions must match.
 public struct AuditQuery: WireParameters, Hashable {
     public var familyID: FamilyID?

@@ -1,23 +1,5 @@
 import Domain
 
-extension API {
-    /// Get the changes of a family since a cursor.
-    public static let syncEvents = Endpoint<SyncQuery, NoBody, SyncResponse>(
-        Operation("syncEvents", .get, "/api/v1/sync/events", tag: .sync))
-
-    /// Upload what a device did offline.
-    public static let uploadEvents = Endpoint<NoParameters, OutboxUpload, OutboxAnswer>(
-        Operation("uploadEvents", .post, "/api/v1/sync/events", tag: .sync, tier: .frequentWrite))
-
-    /// Create a ticket that opens one WebSocket.
-    public static let createSocketTicket = Endpoint<NoParameters, NoBody, SocketTicket>(
-        Operation("createSocketTicket", .post, "/api/v1/ws/tickets", tag: .sync, status: 201))
-
-    static let syncOperations: [Operation] = [
-        syncEvents.operation, uploadEvents.operation, createSocketTicket.operation,
-    ]
-}
-
 // MARK: Parameters
 
 /// The family, and where to continue.

@@ -77,6 +77,11 @@ public struct ParameterReader: Sendable {
         return isNegative ? -magnitude : magnitude
     }
 
+    public func integer(_ name: String) throws(InvalidInput) -> Int {
+        guard let value = try optionalInteger(name) else { throw InvalidInput("is required", field: name) }
+        return value
+    }
+
     /// The parameter `limit`, clamped to 1…200.
     public func limit(default fallback: Int) throws(InvalidInput) -> Int {
         min(max(try optionalInteger("limit") ?? fallback, 1), PageRequest.largestLimit)

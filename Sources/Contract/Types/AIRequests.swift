@@ -28,73 +28,17 @@ extension NagRequest {
     public var question: NagQuestion { NagQuestion(nagID: nagID) }
 }
 
-extension NagRequest where Self: WireInput & WireMembers {
-    public init(_ fields: FieldReader) throws(InvalidInput) { self.init(nagID: try fields.required("nag_id")) }
-
-    public func writeMembers(to json: inout JSONWriter) { json.field("nag_id", nagID) }
-}
-
-/// Requests a summary and a category of an excuse.
-public struct ExcuseSummaryRequest: Hashable, WireObject, WireMembers, AIRequest {
-    public var text: String
-    public var nagID: NagID
-
-    public init(text: String, nagID: NagID) {
-        self.text = text
-        self.nagID = nagID
-    }
-
+extension ExcuseSummaryRequest: AIRequest {
     public init(asking question: ExcuseQuestion) { self.init(text: question.text, nagID: question.nagID) }
-
     public var question: ExcuseQuestion { ExcuseQuestion(text: text, nagID: nagID) }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        text = try fields.text("text", 1...2000)
-        nagID = try fields.required("nag_id")
-    }
-
-    public func writeMembers(to json: inout JSONWriter) {
-        json.field("text", text)
-        json.field("nag_id", nagID)
-    }
 }
 
-/// Requests the tone for a nag's recipient.
-public struct ToneSelectRequest: Hashable, WireObject, WireMembers, NagRequest {
-    public var nagID: NagID
+extension ToneSelectRequest: NagRequest {}
 
-    public init(nagID: NagID) { self.nagID = nagID }
-}
+extension CoachingRequest: NagRequest {}
 
-/// Requests a tip for a nag.
-public struct CoachingRequest: Hashable, WireObject, WireMembers, NagRequest {
-    public var nagID: NagID
-
-    public init(nagID: NagID) { self.nagID = nagID }
-}
-
-/// Requests a push-back on an overdue nag, within the family's limits.
-public struct PushBackRequest: Hashable, WireObject, WireMembers, NagRequest {
-    public var nagID: NagID
-    /// Whether a push-back becomes a draft, with which it can be sent.
-    public var wantsDraft: Bool
-
+extension PushBackRequest: NagRequest {
     public init(nagID: NagID) { self.init(nagID: nagID, wantsDraft: false) }
-
-    public init(nagID: NagID, wantsDraft: Bool) {
-        self.nagID = nagID
-        self.wantsDraft = wantsDraft
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        nagID = try fields.required("nag_id")
-        wantsDraft = try fields.defaulted("draft", to: false)
-    }
-
-    public func writeMembers(to json: inout JSONWriter) {
-        json.field("nag_id", nagID)
-        json.field("draft", wantsDraft)
-    }
 }
 
 extension NagQuery: NagRequest {}

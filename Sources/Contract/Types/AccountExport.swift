@@ -1,33 +1,7 @@
 import Domain
 import JSON
 
-/// Fills what is empty in the caller's account.
-public struct AccountCreate: Hashable, WireObject {
-    public var email: EmailAddress?
-    public var displayName: String?
-    /// The date of birth. Only its date part counts.
-    public var dateOfBirth: DateOfBirth?
-
-    public init(email: EmailAddress? = nil, displayName: String? = nil, dateOfBirth: DateOfBirth? = nil) {
-        self.email = email
-        self.displayName = displayName
-        self.dateOfBirth = dateOfBirth
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        email = try fields.optional("email")
-        displayName = try fields.optionalName("display_name", 255)
-        dateOfBirth = try fields.optional("date_of_birth")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.fieldIfPresent("email", email)
-            json.fieldIfPresent("display_name", displayName)
-            json.fieldIfPresent("date_of_birth", dateOfBirth)
-        }
-    }
-
+extension AccountCreate {
     /// No body is one without fields.
     public init(content bytes: Span<UInt8>) throws(APIError) {
         if bytes.isEmpty { self.init() } else { try self.init(document: bytes) }

@@ -104,7 +104,7 @@ public enum AuditExportLine: Sendable, Hashable {
             hash = try fields.required("hash")
         }
 
-        fileprivate func writeFields(to json: inout JSONWriter) {
+        fileprivate func writeMembers(to json: inout JSONWriter) {
             json.field("position", position)
             json.field("family_id", familyID)
             json.field("n", n)
@@ -241,7 +241,7 @@ extension AuditExportLine: WireOutput {
             case .entry(let entry): json.field("entry", entry)
             case .leaf(let place):
                 json.key("leaf")
-                json.object { place.writeFields(to: &$0) }
+                json.object { place.writeMembers(to: &$0) }
             case .node(let level, let position, let hash):
                 json.key("node")
                 json.object { json in
@@ -258,7 +258,7 @@ extension AuditExportLine: WireOutput {
             case .inclusion(let place, let size, let path):
                 json.key("inclusion")
                 json.object { json in
-                    place.writeFields(to: &json)
+                    place.writeMembers(to: &json)
                     json.field("size", size)
                     json.field("path", path)
                 }

@@ -41,7 +41,7 @@ public struct Capture: Hashable, Sendable {
     }
 
     /// Writes the members, but for a keyboard's source, which is what an absent one means.
-    func writeFields(to json: inout JSONWriter) {
+    func writeMembers(to json: inout JSONWriter) {
         json.fieldIfPresent("source", source == .keyboard ? nil : source)
         json.fieldIfPresent("confidence", confidence)
         json.fieldIfPresent("source_context", context)

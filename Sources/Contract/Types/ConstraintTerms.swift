@@ -61,7 +61,7 @@ extension ConstraintFault {
 /// The terms of a constraint, without its place in a family: as it is made, exported and imported.
 ///
 /// What is read from JSON keeps every limit of `Constraint`.
-public struct ConstraintTerms: Hashable, WireObject {
+public struct ConstraintTerms: Hashable, WireObject, WireMembers {
     public var scope: ConstraintScope
     /// 1…80 characters, trimmed.
     public var name: String
@@ -97,9 +97,7 @@ public struct ConstraintTerms: Hashable, WireObject {
         self = try checked()
     }
 
-    public func write(to json: inout JSONWriter) { json.object { writeFields(to: &$0) } }
-
-    func writeFields(to json: inout JSONWriter) {
+    public func writeMembers(to json: inout JSONWriter) {
         json.field("scope", scope)
         json.field("name", name)
         json.field("type", type)
@@ -125,29 +123,6 @@ public struct ConstraintTerms: Hashable, WireObject {
             return terms
         } catch {
             throw InvalidInput(error.message, field: error.field)
-        }
-    }
-}
-
-/// Makes a constraint.
-public struct ConstraintCreate: Hashable, WireObject {
-    public var familyID: FamilyID
-    public var terms: ConstraintTerms
-
-    public init(familyID: FamilyID, terms: ConstraintTerms) {
-        self.familyID = familyID
-        self.terms = terms
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        familyID = try fields.required("family_id")
-        terms = try ConstraintTerms(fields)
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("family_id", familyID)
-            terms.writeFields(to: &json)
         }
     }
 }

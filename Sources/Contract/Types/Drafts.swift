@@ -89,136 +89,24 @@ public struct DraftCreate: Hashable, WireObject {
     }
 }
 
-/// Changes a draft. Its approval is void then.
-public struct DraftUpdate: Hashable, WireObject {
-    public var body: DraftBodyChanges
-    public var source: DraftSource
-
-    public init(body: DraftBodyChanges, source: DraftSource = .keyboard) {
-        self.body = body
-        self.source = source
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        body = try fields.required("body")
-        source = try fields.defaulted("source", to: .keyboard)
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("body", body)
-            json.field("source", source)
-        }
-    }
-}
-
-/// The version of a draft that the person has seen.
-public struct DraftVersion: Hashable, WireObject {
+extension DraftVersion {
     public static let versions = 1...1_000_000
-
-    public var version: Int
-    public var source: DraftSource
-
-    public init(version: Int, source: DraftSource = .keyboard) {
-        self.version = version
-        self.source = source
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        version = try fields.integer("version", Self.versions)
-        source = try fields.defaulted("source", to: .keyboard)
-    }
-
-    public func write(to json: inout JSONWriter) { json.object { writeFields(to: &$0) } }
-
-    func writeFields(to json: inout JSONWriter) {
-        json.field("version", version)
-        json.field("source", source)
-    }
 }
 
-/// Approves a draft, knowing what it does.
-public struct DraftApproval: Hashable, WireObject {
-    public var draft: DraftVersion
-    /// All side effects of the draft, in any order.
-    public var acknowledged: [DraftSideEffect]
-
+extension DraftApproval {
     public init(_ draft: DraftVersion, acknowledged: [DraftSideEffect]) {
-        self.draft = draft
-        self.acknowledged = acknowledged
+        self.init(draft: draft, acknowledged: acknowledged)
     }
 
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        draft = try DraftVersion(fields)
-        acknowledged = try Self.acknowledged(fields)
-    }
+    func check() throws(InvalidInput) { try Self.check(acknowledged) }
 
-    static func acknowledged(_ fields: FieldReader) throws(InvalidInput) -> [DraftSideEffect] {
-        let effects: [DraftSideEffect] = try fields.required("acknowledged_side_effects")
-        guard Set(effects).count == effects.count else {
+    static func check(_ acknowledged: [DraftSideEffect]) throws(InvalidInput) {
+        guard Set(acknowledged).count == acknowledged.count else {
             throw InvalidInput("must have each side effect once", field: "acknowledged_side_effects")
         }
-        return effects
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            draft.writeFields(to: &json)
-            json.field("acknowledged_side_effects", acknowledged)
-        }
     }
 }
 
-/// The second key of a draft, for one execution by the person who got it.
-public struct DraftConfirmation: Hashable, WireObject {
-    public var confirmation: Secret
-    /// The last moment at which it can be used.
-    public var expiresAt: Timestamp
-
-    public init(confirmation: Secret, expiresAt: Timestamp) {
-        self.confirmation = confirmation
-        self.expiresAt = expiresAt
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        confirmation = try fields.required("confirmation")
-        expiresAt = try fields.required("expires_at")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("confirmation", confirmation)
-            json.field("expires_at", expiresAt)
-        }
-    }
-}
-
-/// Executes a draft.
-public struct DraftExecution: Hashable, WireObject {
-    private static let confirmations = 1...64
-
-    public var draft: DraftVersion
-    /// The second key.
-    public var confirmation: Secret?
-
-    public init(_ draft: DraftVersion, confirmation: Secret?) {
-        self.draft = draft
-        self.confirmation = confirmation
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        draft = try DraftVersion(fields)
-        confirmation = try Self.confirmation(fields)
-    }
-
-    static func confirmation(_ fields: FieldReader) throws(InvalidInput) -> Secret? {
-        try fields.optionalText("confirmation", confirmations).map { Secret($0) }
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            draft.writeFields(to: &json)
-            json.fieldIfPresent("confirmation", confirmation)
-        }
-    }
+extension DraftExecution {
+    public init(_ draft: DraftVersion, confirmation: Secret?) { self.init(draft: draft, confirmation: confirmation) }
 }

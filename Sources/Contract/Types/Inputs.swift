@@ -100,7 +100,7 @@ public struct OutboxItem: Hashable, WireObject {
             json.field("made_at", madeAt)
             // An item is known by its bytes, which have always had it.
             if capture.source == .keyboard { json.field("source", capture.source) }
-            capture.writeFields(to: &json)
+            capture.writeMembers(to: &json)
             json.field("kind", act.kind)
             switch act {
             case .status(let status, let note):
@@ -130,34 +130,15 @@ public struct OutboxItem: Hashable, WireObject {
     }
 }
 
-/// The inputs from a device that was offline, in order.
-public struct OutboxUpload: Hashable, WireObject {
-    public var familyID: FamilyID
-    /// 1…100 items with distinct IDs.
-    public var items: [OutboxItem]
-
+extension OutboxUpload {
     public static let largestCount = 100
 
-    public init(familyID: FamilyID, items: [OutboxItem]) {
-        self.familyID = familyID
-        self.items = items
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        familyID = try fields.required("family_id")
-        items = try fields.required("items")
+    func check() throws(InvalidInput) {
         guard (1...Self.largestCount).contains(items.count) else {
             throw InvalidInput("must have 1 to \(Self.largestCount) elements", field: "items")
         }
         guard Set(items.map(\.clientID)).count == items.count else {
             throw InvalidInput("must have each client ID once", field: "items")
-        }
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("family_id", familyID)
-            json.field("items", items)
         }
     }
 }
@@ -175,94 +156,9 @@ public enum InputOutcome: String, Sendable, CaseIterable, WireEnumeration {
     case drafted
 }
 
-/// The result of one input. Sending the input again returns the same result.
-public struct InputResult: Hashable, WireObject {
-    public var clientID: InputID
-    public var outcome: InputOutcome
-    /// The feed event of the input; nil unless it was applied.
-    public var eventID: EventID?
-    /// The draft that it became; nil unless it was drafted.
-    public var draftID: DraftID?
-    /// The reason for which it was not applied.
-    public var error: InputRefusal?
-
-    public init(
-        clientID: InputID, outcome: InputOutcome, eventID: EventID?, draftID: DraftID? = nil, error: InputRefusal?
-    ) {
-        self.clientID = clientID
-        self.outcome = outcome
-        self.eventID = eventID
-        self.draftID = draftID
-        self.error = error
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        clientID = try fields.required("client_id")
-        outcome = try fields.required("outcome")
-        eventID = try fields.optional("event_id")
-        draftID = try fields.optional("draft_id")
-        error = try fields.optional("error")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("client_id", clientID)
-            json.field("outcome", outcome)
-            json.field("event_id", eventID)
-            json.field("draft_id", draftID)
-            json.field("error", error)
-        }
-    }
-}
-
-/// The reason for which an input was not applied, with the codes of the error envelope.
-public struct InputRefusal: Hashable, WireObject {
-    public var code: ErrorCode
-    /// A sentence for the user.
-    public var message: String
-    /// A more specific reason, as in an error response.
-    public var reason: String?
-    /// The time at which an instance of a series can be completed, where that is later.
-    public var opensAt: Timestamp?
-
-    public init(code: ErrorCode, message: String, reason: String? = nil, opensAt: Timestamp? = nil) {
-        self.code = code
-        self.message = message
-        self.reason = reason
-        self.opensAt = opensAt
-    }
-
+extension InputRefusal {
     /// Creates the refusal of one input among many from an error response.
     public init(_ error: APIError) {
         self.init(code: error.code, message: error.message, reason: error.reason, opensAt: error.opensAt)
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        code = try fields.required("code")
-        message = try fields.required("message")
-        reason = try fields.optional("reason")
-        opensAt = try fields.optional("opens_at")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("code", code)
-            json.field("message", message)
-            json.field("reason", reason)
-            json.field("opens_at", opensAt)
-        }
-    }
-}
-
-/// The results of an upload, in its order.
-public struct OutboxAnswer: Hashable, WireObject {
-    public var results: [InputResult]
-
-    public init(results: [InputResult]) { self.results = results }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) { results = try fields.required("results") }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { $0.field("results", results) }
     }
 }

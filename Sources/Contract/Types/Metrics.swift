@@ -1,24 +1,5 @@
 import JSON
 
-/// The server's metrics for a dashboard.
-public struct MetricsResponse: Hashable, WireObject {
-    public var metrics: [Metric]
-
-    public init(metrics: [Metric]) {
-        self.metrics = metrics
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        metrics = try fields.required("metrics")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("metrics", metrics)
-        }
-    }
-}
-
 /// One metric with the thresholds for a dashboard.
 public struct Metric: Hashable, WireObject {
     public var key: String

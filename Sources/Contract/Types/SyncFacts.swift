@@ -2,59 +2,6 @@ import Domain
 import JSON
 import NagzAI
 
-/// The facts that a device needs besides the feed's rows to run AI operations, as of the same moment: members, their
-/// preferences, and totals over a longer past than the feed has.
-///
-/// Guardians get all members, others only themselves.
-public struct FamilyFacts: Hashable, WireObject {
-    /// The family's zone.
-    public var timeZone: String
-    public var maxPushBack: Int
-    public var cooldownMinutes: Int
-    /// Whether the consent `ai_mediation` is in force for the caller.
-    public var allowsMediation: Bool
-    public var members: [MemberFacts]
-    /// The constraints that the caller's questions obey, in the order of evaluation; older servers send none.
-    public var constraints: [ConstraintFacts]
-    /// The caller's choices for their questions; older servers do not say it.
-    public var choices: AIChoices
-
-    public init(
-        timeZone: String, maxPushBack: Int, cooldownMinutes: Int, allowsMediation: Bool, members: [MemberFacts],
-        constraints: [ConstraintFacts] = [], choices: AIChoices = .standard
-    ) {
-        self.timeZone = timeZone
-        self.maxPushBack = maxPushBack
-        self.cooldownMinutes = cooldownMinutes
-        self.allowsMediation = allowsMediation
-        self.members = members
-        self.constraints = constraints
-        self.choices = choices
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        timeZone = try fields.required("time_zone")
-        maxPushBack = try fields.required("max_pushback")
-        cooldownMinutes = try fields.required("cooldown_minutes")
-        allowsMediation = try fields.required("ai_mediation")
-        members = try fields.required("members")
-        constraints = try fields.defaulted("constraints", to: [])
-        choices = try fields.defaulted("ai_choices", to: .standard)
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("time_zone", timeZone)
-            json.field("max_pushback", maxPushBack)
-            json.field("cooldown_minutes", cooldownMinutes)
-            json.field("ai_mediation", allowsMediation)
-            json.field("members", members)
-            json.field("constraints", constraints)
-            json.field("ai_choices", choices)
-        }
-    }
-}
-
 extension AIChoices: WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
@@ -78,29 +25,6 @@ extension AIChoices: WireObject {
             json.field("ai_model_local", localModel)
             json.field("ai_model_cloud", cloudModel)
             json.field("ai_server_enabled", isServerEnabled)
-        }
-    }
-}
-
-/// An enabled constraint of the family, or of the person whose device it is.
-public struct ConstraintFacts: Hashable, WireObject {
-    public var id: ConstraintID
-    public var terms: ConstraintTerms
-
-    public init(id: ConstraintID, terms: ConstraintTerms) {
-        self.id = id
-        self.terms = terms
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        id = try fields.required("id")
-        terms = try ConstraintTerms(fields)
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("id", id)
-            terms.writeFields(to: &json)
         }
     }
 }
@@ -178,62 +102,6 @@ public struct MemberFacts: Hashable, WireObject {
             json.field("streak", streak)
             json.field("resolved", resolved)
             json.field("push_backs", pushBacks)
-        }
-    }
-}
-
-/// The number of resolved nags in a category, and of those completed.
-public struct ResolvedNags: Hashable, WireObject {
-    public var category: NagCategory
-    public var total: Int
-    public var completed: Int
-
-    public init(category: NagCategory, total: Int, completed: Int) {
-        self.category = category
-        self.total = total
-        self.completed = completed
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        category = try fields.required("category")
-        total = try fields.required("total")
-        completed = try fields.required("completed")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("category", category)
-            json.field("total", total)
-            json.field("completed", completed)
-        }
-    }
-}
-
-/// The push-backs on a nag that count towards its limits.
-public struct NagPushBacks: Hashable, WireObject {
-    public var nagID: NagID
-    /// The times since the nag's due cycle began.
-    public var counted: [Timestamp]
-    /// The last one before that: the cooldown outlives the cycle.
-    public var earlier: Timestamp?
-
-    public init(nagID: NagID, counted: [Timestamp], earlier: Timestamp?) {
-        self.nagID = nagID
-        self.counted = counted
-        self.earlier = earlier
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        nagID = try fields.required("nag_id")
-        counted = try fields.required("counted")
-        earlier = try fields.optional("earlier")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-            json.field("counted", counted)
-            json.field("earlier", earlier)
         }
     }
 }

@@ -1,0 +1,323 @@
+import JSON
+
+/// Writes the OpenAPI document of all declarations.
+///
+/// What no declaration says (title, servers, tags, webhooks, common headers and responses) is in the frame, a document
+/// without paths, and with those schemas that no record can describe.
+public struct DocumentWriter {
+    private let files: [WireFile]
+    private let records: [String: Record]
+    private let published: Set<String>
+    private let scalars: [String: JSONText]
+    private let frame: JSONText
+
+    public init(_ files: [WireFile], frame: JSONText) {
+        self.files = files
+        self.frame = frame
+        let all = files.flatMap(\.records)
+        records = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+        let own = frame["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
+        published = Set(
+            all.filter { $0.role != .parameters }.map(\.name) + files.flatMap(\.schemas).map(\.name) + own)
+        scalars = Dictionary(
+            files.flatMap { file in file.scalars.flatMap { scalar in scalar.names.map { ($0, scalar.json) } } }
+        ) { first, _ in first }
+    }
+
+    /// The document, in the order of the declarations.
+    /// - Throws: the name of a type that is nowhere declared.
+    public func document() throws(UnknownType) -> String {
+        guard case .object(var document) = frame else { throw UnknownType(name: "frame") }
+        var paths = JSONObject()
+        for operation in files.flatMap(\.operations) {
+            var methods = paths[operation.path]?.objectValue ?? JSONObject()
+            methods[operation.method.lowercased()] = try path(operation)
+            paths[operation.path] = .object(methods)
+        }
+        var components = document["components"]?.objectValue ?? JSONObject()
+        var schemas = components["schemas"]?.objectValue ?? JSONObject()
+        for file in files {
+            for record in file.records where record.role != .parameters && !record.isUnpublished {
+                schemas[record.name] = try schema(record)
+            }
+            for schema in file.schemas {
+                schemas[schema.name] = described(schema.json, schema.description)
+            }
+        }
+        for operation in files.flatMap(\.operations) {
+            if let item = Self.argument(of: operation.answer ?? "", "Page") {
+                schemas["PageOf" + item] = page(of: item)
+            }
+        }
+        components["schemas"] = .object(schemas)
+        document["paths"] = .object(paths)
+        document["components"] = .object(components)
+        return JSONValue.object(document).written() + "\n"
+    }
+
+    /// A type that no declaration names.
+    public struct UnknownType: Error, CustomStringConvertible {
+        public var name: String
+        public var description: String { "\(name) is no record, schema or scalar of the declarations" }
+    }
+}
+
+// MARK: Schemas
+
+extension DocumentWriter {
+    private func schema(_ record: Record) throws(UnknownType) -> JSONValue {
+        var properties = JSONObject()
+        var required: [JSONValue] = []
+        for (field, role) in try fields(of: record) {
+            properties[field.names[0]] = described(try schema(of: field, role), field.description)
+            if isRequired(field, role) { required.append(.string(field.names[0])) }
+        }
+        var object: JSONObject = ["type": "object", "description": .string(record.description)]
+        if !required.isEmpty { object["required"] = .array(required) }
+        object["properties"] = .object(properties)
+        return .object(object).with(record.keywords)
+    }
+
+    private func described(_ schema: JSONValue, _ text: String) -> JSONValue {
+        guard case .object(var object) = schema, !text.isEmpty else { return schema }
+        object["description"] = .string(text)
+        return .object(object)
+    }
+
+    /// The fields of a record and of those that it includes.
+    private func fields(of record: Record) throws(UnknownType) -> [(Field, Record.Role)] {
+        var fields: [(Field, Record.Role)] = []
+        for member in record.members {
+            switch member {
+            case .field(let field): fields.append((field, record.role))
+            case .include(_, let type, _):
+                guard let included = records[type] else { throw UnknownType(name: type) }
+                // What a response has of a request's record, it always has.
+                fields += try self.fields(of: included).map { ($0, record.role == .response ? .response : $1) }
+            }
+        }
+        return fields
+    }
+
+    private func isRequired(_ field: Field, _ role: Record.Role) -> Bool {
+        if field.flags.contains(.required) { return true }
+        if field.flags.contains(.unrequired) { return false }
+        if role == .response { return !field.flags.contains(.omitted) }
+        return !field.type.isOptional && !field.type.isPatch && field.fallback == nil
+    }
+
+    /// The schema that follows from the field's type, its bounds and its default.
+    private func schema(of field: Field, _ role: Record.Role) throws(UnknownType) -> JSONValue {
+        if let keywords = field.keywords, keywords.isWholeSchema { return keywords }
+        let type = field.type
+        var schema = try schema(ofType: type.base, role)
+        if let range = type.range {
+            let (low, high) = (JSONValue.integer(Int64(range.lowerBound)), JSONValue.integer(Int64(range.upperBound)))
+            if type.base == "Int" {
+                schema = schema.with(["minimum": low, "maximum": high])
+            } else {
+                if range.lowerBound > 0 { schema = schema.with(["minLength": low]) }
+                schema = schema.with(["maxLength": high, "pattern": Self.withoutNUL])
+            }
+        } else if type.base == "String", role != .response, field.reader == nil, field.keywords?["enum"] == nil {
+            schema = schema.with(["pattern": Self.withoutNUL])
+        }
+        if let reader = field.reader, reader.hasPrefix("name("), let length = Int64(reader.dropFirst(5).dropLast()) {
+            schema = schema.with(["minLength": 1, "maxLength": .integer(length), "pattern": Self.name])
+        }
+        schema = schema.with(field.keywords)
+        if type.isOptional && role != .parameters || type.isPatch || field.isLenient && role == .request {
+            schema = schema.orNull
+        }
+        if role != .response, let value = field.fallback.flatMap(Self.json(ofSwift:)) {
+            schema = schema.with(["default": value])
+        }
+        return schema
+    }
+
+    private func schema(ofType name: String, _ role: Record.Role) throws(UnknownType) -> JSONValue {
+        if name == "[String: String]" { return ["type": "object", "additionalProperties": ["type": "string"]] }
+        if name.hasPrefix("["), name.hasSuffix("]") {
+            return ["type": "array", "items": try schema(ofType: String(name.dropFirst().dropLast()), role)]
+        }
+        if let item = Self.argument(of: name, "Page") { return .reference("PageOf" + item) }
+        if name == "Timestamp", role == .response { return .reference("Moment") }
+        if published.contains(name) { return .reference(name) }
+        guard let scalar = scalars[name] ?? (name.hasSuffix("ID") ? scalars["UUID"] : nil) else {
+            throw UnknownType(name: name)
+        }
+        return scalar
+    }
+
+    private func page(of item: String) -> JSONValue {
+        [
+            "type": "object", "description": .string("One page of a list of `\(item)`."),
+            "required": ["items", "total", "limit", "offset"],
+            "properties": [
+                "items": [
+                    "type": "array", "items": .reference(item), "description": "The items of this page.",
+                ],
+                "total": ["type": "integer", "description": "The number of items on all pages."],
+                "limit": ["type": "integer", "description": "The limit that was applied."],
+                "offset": ["type": "integer", "description": "The number of items before this page."],
+            ],
+        ]
+    }
+
+    /// The JSON value of a Swift literal; nil for any other expression.
+    private static func json(ofSwift expression: String) -> JSONValue? {
+        switch expression {
+        case "true": true
+        case "false": false
+        case "[]": []
+        case _ where Int64(expression) != nil: Int64(expression).map(JSONValue.integer)
+        case _ where expression.hasPrefix("\""): .string(String(expression.dropFirst().dropLast()))
+        case _ where expression.hasPrefix(".") && !expression.contains("("): .string(snakeCase(expression.dropFirst()))
+        default: nil
+        }
+    }
+
+    private static func snakeCase(_ name: Substring) -> String {
+        name.reduce(into: "") { text, letter in text += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
+        }
+    }
+
+    /// `X` of `Page<X>`.
+    private static func argument(of type: String, _ generic: String) -> String? {
+        guard type.hasPrefix(generic + "<"), type.hasSuffix(">") else { return nil }
+        return String(type.dropFirst(generic.count + 1).dropLast())
+    }
+
+    /// Text that PostgreSQL can store.
+    private static let withoutNUL: JSONValue = "^[^\\u0000]*$"
+    /// A name as `FieldReader.name` reads it: without control characters and direction marks, and not blank.
+    private static let name: JSONValue = {
+        let hidden = "\\u0000-\\u001F\\u007F-\\u009F\\u2028-\\u202E\\u2066-\\u2069"
+        return .string("^[^\(hidden)]*[^\\s\(hidden)][^\(hidden)]*$")
+    }()
+}
+
+// MARK: Operations
+
+extension DocumentWriter {
+    private func path(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
+        var path: JSONObject = [
+            "operationId": .string(operation.id), "tags": [.string(operation.tag)],
+            "summary": .string(operation.summary), "description": .string(operation.description),
+            "security": .array(security(operation.access)),
+        ]
+        let parameters = try parameters(operation)
+        if !parameters.isEmpty { path["parameters"] = .array(parameters) }
+        if let body = operation.body {
+            let isOptional = operation.isBodyOptional || body.hasSuffix("?")
+            let type = body.hasSuffix("?") ? String(body.dropLast()) : body
+            path["requestBody"] = [
+                "required": .bool(!isOptional), "content": try content(type, operation.overrides["body"], .request),
+            ]
+        }
+        path["responses"] = try responses(operation)
+        return .object(path)
+    }
+
+    private func security(_ access: OperationDeclaration.Access) -> [JSONValue] {
+        switch access {
+        case .bearer: [["bearer": []]]
+        case .open: []
+        case .optional: [[:], ["bearer": []]]
+        }
+    }
+
+    private func parameters(_ operation: OperationDeclaration) throws(UnknownType) -> [JSONValue] {
+        var parameters: [JSONValue] = []
+        if let type = operation.parameters {
+            let inner = Self.argument(of: type, "Asking")
+            guard let record = records[inner ?? type] else { throw UnknownType(name: type) }
+            for (field, _) in try fields(of: record) { parameters.append(try parameter(field, operation)) }
+            if inner != nil {
+                guard let options = records["ExecutionOptions"] else { throw UnknownType(name: "ExecutionOptions") }
+                for (field, _) in try fields(of: options) where !field.flags.contains(.bodyOnly) {
+                    parameters.append(try parameter(field, operation))
+                }
+            }
+        }
+        for header in operation.headers + (operation.tier == "exempt" ? [] : ["TraceParent", "RequestId"]) {
+            parameters.append(
+                operation.overrides["parameter " + header] ?? ["$ref": .string("#/components/parameters/" + header)])
+        }
+        return parameters
+    }
+
+    private func parameter(_ field: Field, _ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
+        if let whole = operation.overrides["parameter " + field.names[0]] { return whole }
+        if let reference = field.keywords?["$ref"]?.stringValue, reference.hasPrefix("#/components/parameters/") {
+            return ["$ref": .string(reference)]
+        }
+        let isRequired = field.isInPath || isRequired(field, .parameters)
+        return [
+            "name": .string(field.names[0]), "in": field.isInPath ? "path" : "query", "required": .bool(isRequired),
+            "description": .string(field.description),
+            "schema": try schema(of: field, .parameters),
+        ]
+    }
+
+    private func content(
+        _ type: String, _ override: JSONValue?, _ role: Record.Role
+    ) throws(UnknownType) -> JSONValue {
+        if let override, override["schema"] == nil { return override }
+        if let override { return ["application/json": override] }
+        let schema = try schema(ofType: Self.argument(of: type, "Asking") ?? type, role)
+        return ["application/json": ["schema": schema]]
+    }
+
+    private func responses(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
+        var success: JSONObject = ["description": .string(operation.outcome ?? usualOutcome(operation))]
+        success["headers"] = .object(
+            headers(operation).reduce(into: JSONObject()) {
+                $0[$1] = ["$ref": .string("#/components/headers/" + $1)]
+            })
+        if let answer = operation.answer {
+            success["content"] = try content(answer, operation.overrides["answer"], .response)
+        }
+        var responses: JSONObject = [String(operation.successStatus): .object(success)]
+        for status in errors(operation) {
+            responses[status] =
+                operation.overrides["response " + status]
+                ?? Self.errorResponses[status].map { ["$ref": .string("#/components/responses/" + $0)] }
+        }
+        return .object(responses)
+    }
+
+    /// The statuses of its errors: those that follow from its terms, and those that it names.
+    private func errors(_ operation: OperationDeclaration) -> [String] {
+        var errors = ["400", "500", "503"] + operation.errors
+        if operation.tier != "exempt" { errors.append("429") }
+        if operation.access == .bearer { errors.append("401") }
+        if operation.body != nil, operation.body != "Bytes" { errors += ["413", "415"] }
+        return errors.sorted()
+    }
+
+    private func headers(_ operation: OperationDeclaration) -> [String] {
+        var names: [String] = []
+        if operation.headers.contains("IdempotencyKey") { names.append("Idempotent-Replay") }
+        if operation.tier != "exempt" { names += ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] }
+        names.append("X-Request-Id")
+        if ["ai", "executions", "drafts"].contains(operation.tag) { names.append("X-Trace-Id") }
+        return names
+    }
+
+    private func usualOutcome(_ operation: OperationDeclaration) -> String {
+        switch (operation.successStatus, operation.method) {
+        case (201, _): "The resource was created. The response body has it."
+        case (204, _): "The change was made. The response has no body."
+        case (_, "GET"): "The response body has the result."
+        default: "The change was made. The response body has the result."
+        }
+    }
+
+    private static let errorResponses = [
+        "400": "MalformedRequest", "401": "AuthenticationNeeded", "403": "Forbidden", "404": "NotFound",
+        "409": "Conflict", "412": "PreconditionFailed", "413": "PayloadTooLarge", "414": "URITooLong",
+        "415": "UnsupportedMediaType", "422": "ValidationFailed", "429": "RateLimited", "500": "InternalError",
+        "502": "Unavailable", "503": "Unavailable", "504": "Unavailable",
+    ]
+}

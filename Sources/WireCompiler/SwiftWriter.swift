@@ -1,0 +1,236 @@
+/// Writes the Swift of a file of declarations: types that decode and encode themselves, and endpoints.
+public struct SwiftWriter {
+    private var lines: [String] = []
+
+    /// The Swift source of one file.
+    public static func source(of file: WireFile) -> String {
+        var writer = SwiftWriter()
+        writer.lines = [
+            "// Made of \(file.name).wire by each build.", "", "import Domain", "import JSON", "import NagzAI", "",
+        ]
+        if !file.operations.isEmpty {
+            writer.block("extension API") { writer in
+                for operation in file.operations { writer.endpoint(operation) }
+            }
+        }
+        for record in file.records where !record.isByHand {
+            if record.role == .parameters { writer.parameters(record) } else { writer.object(record) }
+        }
+        return writer.lines.joined(separator: "\n")
+    }
+
+    /// The list of all operations, in the order of the files.
+    public static func list(of files: [WireFile]) -> String {
+        var writer = SwiftWriter()
+        writer.block("extension API") { writer in
+            writer.add("/// All operations, grouped by tag.")
+            writer.add("public static let all: [Operation] = [")
+            for operation in files.flatMap(\.operations) { writer.add("    \(operation.id).operation,") }
+            writer.add("]")
+        }
+        return writer.lines.joined(separator: "\n")
+    }
+
+    private var indentation = ""
+
+    private mutating func add(_ line: String) { lines.append(indentation + line) }
+
+    private mutating func block(_ head: String, _ body: (inout SwiftWriter) -> Void) {
+        if !indentation.isEmpty { lines.append("") }
+        add(head + " {")
+        indentation += "    "
+        body(&self)
+        indentation.removeLast(4)
+        add("}")
+        if indentation.isEmpty { lines.append("") }
+    }
+}
+
+// MARK: Operations
+
+extension SwiftWriter {
+    private mutating func endpoint(_ operation: OperationDeclaration) {
+        var terms = [
+            "\"\(operation.id)\"", ".\(operation.method.lowercased())", "\"\(operation.path)\"",
+            "tag: .\(operation.tag)",
+        ]
+        if operation.successStatus != 200 { terms.append("status: \(operation.successStatus)") }
+        if operation.access != .bearer { terms.append("access: .open") }
+        if let tier = operation.tier { terms.append("tier: .\(tier)") }
+        if let limit = operation.bodyLimit { terms.append("bodyLimit: \(limit)") }
+        let types = [
+            operation.parameters ?? "NoParameters", operation.body ?? "NoBody", operation.answer ?? "NoAnswer",
+        ]
+        add("/// \(operation.summary).")
+        add("public static let \(operation.id) = Endpoint<\(types.joined(separator: ", "))>(")
+        add("    Operation(\(terms.joined(separator: ", "))))")
+    }
+}
+
+// MARK: Bodies
+
+extension SwiftWriter {
+    private mutating func object(_ record: Record) {
+        if record.isExtension { return extend(record) }
+        type(record, conforming: "Hashable, WireObject, WireMembers") { writer in
+            writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
+                for member in record.members {
+                    switch member {
+                    case .include(let property?, let type, _): writer.add("\(property) = try \(type)(fields)")
+                    case .field(let field) where !field.flags.contains(.computed):
+                        writer.add("\(field.property) = try \(field.decoder)")
+                    default: break
+                    }
+                }
+                if record.isChecked { writer.add("try check()") }
+            }
+            writer.encoder(record)
+        }
+    }
+
+    /// The decoder and encoder of a type that another module declares.
+    private mutating func extend(_ record: Record) {
+        block("extension \(record.name): WireObject, WireMembers") { writer in
+            writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
+                let arguments = record.members.compactMap { member in
+                    if case .field(let field) = member { "\(field.property): try \(field.decoder)" } else { nil }
+                }
+                writer.add("self.init(")
+                writer.add("    " + arguments.joined(separator: ",\n\(writer.indentation)    ") + ")")
+            }
+            writer.encoder(record)
+        }
+    }
+
+    private mutating func encoder(_ record: Record) {
+        block("public func writeMembers(to json: inout JSONWriter)") { writer in
+            for member in record.members {
+                switch member {
+                case .include(let property?, _, _): writer.add("\(property).writeMembers(to: &json)")
+                case .include: break
+                case .field(let field): writer.add(field.encoder(record.role))
+                }
+            }
+        }
+    }
+
+    /// A type with its properties and its initialiser.
+    private mutating func type(
+        _ record: Record, conforming conformances: String, _ body: (inout SwiftWriter) -> Void
+    ) {
+        add("/// \(record.description)")
+        block("public struct \(record.name): \(conformances)") { writer in
+            var terms: [(term: String, property: String)] = []
+            for member in record.members {
+                switch member {
+                case .include(let property?, let type, let fallback):
+                    writer.add("public var \(property): \(type)")
+                    let initial = fallback.map { " = \($0)" } ?? ""
+                    terms.append(("\(property): \(type)\(initial)", property))
+                case .field(let field) where !field.flags.contains(.computed):
+                    writer.add("/// \(field.description)")
+                    writer.add("public var \(field.property): \(field.type.swift)")
+                    let initial = field.initialValue(record.role).map { " = \($0)" } ?? ""
+                    terms.append(("\(field.property): \(field.type.swift)\(initial)", field.property))
+                default: break
+                }
+            }
+            writer.block("public init(\(terms.map(\.term).joined(separator: ", ")))") { writer in
+                for term in terms { writer.add("self.\(term.property) = \(term.property)") }
+            }
+            body(&writer)
+        }
+    }
+}
+
+extension Field {
+    private var name: String { names[0] }
+
+    fileprivate func initialValue(_ role: Record.Role) -> String? {
+        if flags.contains(.given) { return nil }
+        if type.isPatch { return ".absent" }
+        if let value = initial ?? fallback { return value }
+        return type.isOptional && role != .response ? "nil" : nil
+    }
+
+    /// The call of `FieldReader` that decodes it.
+    fileprivate var decoder: String {
+        if let reader {
+            let (method, arguments) =
+                reader.firstIndex(of: "(").map { (reader[..<$0], reader[$0...].dropFirst()) }
+                ?? (reader[...], ")")
+            let verb =
+                type.isOptional ? "optional" + method.prefix(1).uppercased() + method.dropFirst() : String(method)
+            return "fields.\(verb)(\"\(name)\"" + (arguments == ")" ? "" : ", ") + arguments
+        }
+        if let bounds = type.bounds {
+            switch type.base {
+            case "Secret" where type.isOptional: return "fields.optionalText(\"\(name)\", \(bounds)).map { Secret($0) }"
+            case "Secret": return "fields.secret(\"\(name)\", \(bounds))"
+            case "Int": return "fields.\(type.isOptional ? "optionalInteger" : "integer")(\"\(name)\", \(bounds))"
+            default:
+                let method = type.isPatch ? "textPatch" : type.isOptional ? "optionalText" : "text"
+                return "fields.\(method)(\"\(name)\", \(bounds))"
+            }
+        }
+        if type.isPatch { return "fields.patch(\"\(name)\")" }
+        if type.isOptional { return "fields.optional(\"\(name)\")" }
+        guard let fallback else { return "fields.required(\"\(name)\")" }
+        return isLenient
+            ? "fields.optional(\"\(name)\") ?? \(fallback)" : "fields.defaulted(\"\(name)\", to: \(fallback))"
+    }
+
+    fileprivate func encoder(_ role: Record.Role) -> String {
+        if type.isPatch { return "json.patch(\"\(name)\", \(property))" }
+        let isOmitted = flags.contains(.omitted) || type.isOptional && role == .request && !flags.contains(.nulled)
+        if isOmitted, type.isOptional { return "json.fieldIfPresent(\"\(name)\", \(property))" }
+        if isOmitted, let fallback { return "if \(property) != \(fallback) { json.field(\"\(name)\", \(property)) }" }
+        return "json.field(\"\(name)\", \(property))"
+    }
+}
+
+// MARK: Parameters
+
+extension SwiftWriter {
+    private mutating func parameters(_ record: Record) {
+        type(record, conforming: "Hashable, WireParameters") { writer in
+            writer.block("public init(_ parameters: ParameterReader) throws(InvalidInput)") { writer in
+                for member in record.members {
+                    switch member {
+                    case .include(let property?, let type, _): writer.add("\(property) = try \(type)(parameters)")
+                    case .include: break
+                    case .field(let field): writer.add("\(field.property) = try \(field.parameterDecoder)")
+                    }
+                }
+            }
+            writer.block("public func write(to parameters: inout ParameterWriter)") { writer in
+                for member in record.members {
+                    switch member {
+                    case .include(let property?, _, _): writer.add("\(property).write(to: &parameters)")
+                    case .include: break
+                    case .field(let field): writer.add(field.parameterEncoder)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Field {
+    fileprivate var parameterDecoder: String {
+        let quoted = names.map { "\"\($0)\"" }
+        let names = quoted.count == 1 ? quoted[0] : "\(quoted[0]), or: \(quoted.dropFirst().joined(separator: ", "))"
+        if isInPath { return "parameters.path(\(names))" }
+        if let reader { return "parameters.\(reader)(default: \(fallback ?? "0"))" }
+        if type.base == "Int" { return "parameters.\(type.isOptional ? "optionalInteger" : "integer")(\(names))" }
+        if let fallback { return "parameters.optionalQuery(\(names)) ?? \(fallback)" }
+        return type.isOptional ? "parameters.optionalQuery(\(names))" : "parameters.query(\(names))"
+    }
+
+    fileprivate var parameterEncoder: String {
+        let write = "parameters.\(isInPath ? "path" : "query")(\"\(names[0])\", \(property))"
+        if type.base == "Int", type.isOptional { return "if let \(property) { \(write) }" }
+        guard flags.contains(.omitted), let fallback else { return write }
+        return "if \(property) != \(fallback) { \(write) }"
+    }
+}

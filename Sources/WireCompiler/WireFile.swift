@@ -1,0 +1,146 @@
+/// One file of declarations, such as `Nags.wire`: the operations of a tag with their parameters and bodies.
+public struct WireFile {
+    /// The file's name without its extension.
+    public var name: String
+    public var tag: String?
+    public var operations: [OperationDeclaration] = []
+    public var records: [Record] = []
+    public var schemas: [Schema] = []
+    public var scalars: [Scalar] = []
+}
+
+/// An operation of the API.
+public struct OperationDeclaration {
+    public var id: String
+    public var method: String
+    public var path: String
+    public var summary: String
+    public var description = ""
+
+    /// Whether its clients sign in.
+    public enum Access: String {
+        case bearer, open
+        /// Open, with more for those who have signed in.
+        case optional
+    }
+
+    /// The Swift types of its parameters, body and answer; nil where it has none.
+    public var parameters: String?
+    public var body: String?
+    public var answer: String?
+    public var isBodyOptional = false
+    public var successStatus = 200
+    public var access = Access.bearer
+    public var tier: String?
+    public var bodyLimit: String?
+    /// The statuses of its errors, in the order of the document.
+    public var errors: [String] = []
+    /// The request headers that it reads, besides those that every operation reads.
+    public var headers: [String] = []
+    public var tag = ""
+    /// Parts of the document that do not follow from the rest: by `answer`, `body`, `parameter NAME`, `response STATUS`.
+    public var overrides: [String: JSONText] = [:]
+    /// The description of the success response, where it is not the usual one.
+    public var outcome: String?
+}
+
+/// An object of the wire: the body of a request or response, or the parameters of an operation.
+public struct Record {
+    /// Its role decides how absent values are encoded, and what the document requires.
+    public enum Role: String {
+        /// A body that clients send: values that are not set are omitted.
+        case request
+        /// A body that the server sends: values that are not set are null.
+        case response
+        /// Path and query parameters.
+        case parameters
+    }
+
+    public var role: Role
+    public var name: String
+    public var description: String
+    /// Whether the Swift type is written by hand, so that only the document is generated.
+    public var isByHand = false
+    /// Whether another module declares the Swift type, which is extended here.
+    public var isExtension = false
+    /// Whether the Swift type has a method `check()`, which refuses values after all members were decoded.
+    public var isChecked = false
+    /// Whether the document has its members only where others include them.
+    public var isUnpublished = false
+    /// Further keywords of its schema.
+    public var keywords: JSONText?
+    public var members: [Member] = []
+}
+
+/// A member of a record.
+public enum Member {
+    case field(Field)
+    /// The members of another record, read into one property; nil for the members of a record that is written by hand.
+    case include(property: String?, type: String, fallback: String?)
+}
+
+/// A field with its name, its type and a sentence.
+public struct Field {
+    /// The wire name, and further names of a query parameter.
+    public var names: [String]
+    public var property: String
+    /// Whether it is a parameter of the path; a parameter of the query otherwise.
+    public var isInPath = false
+    public var type: FieldType
+    /// The Swift expression that stands for an absent value.
+    public var fallback: String?
+    /// Whether null stands for an absent value too.
+    public var isLenient = false
+    /// The Swift expression of the initialiser's default, where it is no fallback of the decoder.
+    public var initial: String?
+    /// The method of `FieldReader` that decodes it, with its arguments: `name(255)`.
+    public var reader: String?
+    public var flags: Set<Flag> = []
+    /// Keywords of its schema, besides those that follow from the type; with a `type`, a `$ref` or an `anyOf`, all.
+    public var keywords: JSONText?
+    public var description: String
+
+    /// A property of a field that does not follow from its type and its record's role.
+    public enum Flag: String {
+        /// Encoded although the type does not store it.
+        case computed
+        /// Omitted when it is nil, or has its default, although the record is a response.
+        case omitted
+        /// Encoded as null when it is nil, although the record is a request.
+        case nulled
+        /// Without a default in the initialiser.
+        case given
+        /// Never a parameter, although its record is one of parameters elsewhere: addresses reach logs.
+        case bodyOnly
+        /// Required by the document, or not, against the rule.
+        case required, unrequired
+    }
+}
+
+/// The Swift type of a field.
+public struct FieldType {
+    /// Without optionality, `Patch<>` and bounds.
+    public var base: String
+    public var isOptional = false
+    public var isPatch = false
+    /// The Swift expression of the bounds: of a text's length, or of a number.
+    public var bounds: String?
+    /// The bounds as numbers.
+    public var range: ClosedRange<Int>?
+
+    /// As the property is declared.
+    var swift: String { isPatch ? "Patch<\(base)>" : isOptional ? base + "?" : base }
+}
+
+/// A schema of the document that no record describes: an enumeration, or alternatives.
+public struct Schema {
+    public var name: String
+    public var json: JSONText
+    public var description: String
+}
+
+/// Types that are strings or numbers in JSON.
+public struct Scalar {
+    public var names: [String]
+    public var json: JSONText
+}

@@ -1,0 +1,263 @@
+import JSON
+
+/// An error in a file of declarations, with its place.
+public struct WireError: Error, CustomStringConvertible {
+    public var file: String
+    public var line: Int
+    public var message: String
+
+    /// As compilers write it, so that editors find the place.
+    public var description: String { "\(file).wire:\(line): error: \(message)" }
+}
+
+/// Reads a file of declarations.
+///
+/// A line without indentation begins a declaration, an indented one is a member of it, one that is indented by eight
+/// spaces or more continues the line above. `//` begins a comment. A declaration is followed by ` | ` and a sentence.
+public struct WireParser {
+    private let name: String
+    private var file: WireFile
+    private var line: Line
+    private var isInOperation = false
+
+    /// A line with those that continue it.
+    private struct Line {
+        var number: Int
+        var isIndented: Bool
+        var text: String
+    }
+
+    public static func parse(_ text: String, name: String) throws(WireError) -> WireFile {
+        var parser = WireParser(name: name)
+        for line in lines(of: text) {
+            parser.line = line
+            if line.isIndented { try parser.member() } else { try parser.declaration() }
+        }
+        return parser.file
+    }
+
+    private init(name: String) {
+        self.name = name
+        file = WireFile(name: name)
+        line = Line(number: 0, isIndented: false, text: "")
+    }
+
+    private static func lines(of text: String) -> [Line] {
+        var lines: [Line] = []
+        for (index, row) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let content = row.drop { $0 == " " }
+            let indentation = row.count - content.count
+            if content.isEmpty || content.hasPrefix("//") { continue }
+            if indentation >= 8, !lines.isEmpty {
+                lines[lines.count - 1].text += " " + content
+            } else {
+                lines.append(Line(number: index + 1, isIndented: indentation > 0, text: String(content)))
+            }
+        }
+        return lines
+    }
+
+    private func error(_ message: String) -> WireError { WireError(file: name, line: line.number, message: message) }
+}
+
+// MARK: Declarations
+
+extension WireParser {
+    private mutating func declaration() throws(WireError) {
+        var part = try Declared(line.text, error)
+        let word = try part.next("a declaration")
+        switch word {
+        case "tag": file.tag = try part.next("the tag")
+        case "scalar":
+            var names: [String] = []
+            while let name = part.optional() { names.append(name) }
+            guard let json = part.json else { throw error("a scalar needs its schema, such as {\"type\": \"string\"}") }
+            file.scalars.append(Scalar(names: names, json: json))
+        case "schema":
+            guard let json = part.json else { throw error("a schema needs its JSON") }
+            file.schemas.append(Schema(name: try part.next("a name"), json: json, description: part.text))
+        case "enum": try enumeration(&part)
+        case "request", "response", "parameters":
+            guard let role = Record.Role(rawValue: word) else { return }
+            var record = Record(role: role, name: try part.next("a name"), description: part.text)
+            while let modifier = part.optional() {
+                switch modifier {
+                case "by":
+                    record.isByHand = part.optional() == "hand"
+                    if !record.isByHand { throw error("by is followed by hand") }
+                case "extends": record.isExtension = true
+                case "checked": record.isChecked = true
+                case "unpublished": record.isUnpublished = true
+                default: throw error("\(modifier) is no modifier of a record: by hand, checked, extends, unpublished")
+                }
+            }
+            file.records.append(record)
+        case "operation":
+            let id = try part.next("an operation's id")
+            guard id.hasSuffix(":") else { throw error("an operation's id is followed by a colon") }
+            file.operations.append(
+                OperationDeclaration(
+                    id: String(id.dropLast()), method: try part.next("a method"), path: try part.next("a path"),
+                    summary: part.text, tag: file.tag ?? ""))
+            if file.tag == nil { throw error("a file with operations begins with its tag, such as: tag nags") }
+        default:
+            throw error(
+                "\(word) is no declaration: tag, operation, request, response, parameters, enum, schema, scalar")
+        }
+        isInOperation = word == "operation"
+    }
+
+    /// `enum NagStatus: open completed` is a schema; with `unpublished` it is written wherever its type is used.
+    private mutating func enumeration(_ part: inout Declared) throws(WireError) {
+        var name = try part.next("a name")
+        let isUnpublished = !name.hasSuffix(":")
+        if isUnpublished, part.optional() != "unpublished:" {
+            throw error("an enumeration's name is followed by a colon")
+        }
+        if !isUnpublished { name.removeLast() }
+        var values: [JSONValue] = []
+        while let value = part.optional() { values.append(.string(value)) }
+        let json: JSONValue = ["type": "string", "enum": .array(values)]
+        if isUnpublished {
+            file.scalars.append(Scalar(names: [name], json: json))
+        } else {
+            file.schemas.append(Schema(name: name, json: json, description: part.text))
+        }
+    }
+
+    private mutating func member() throws(WireError) {
+        if isInOperation { return try clause() }
+        guard let last = file.records.indices.last else { throw error("a member needs a record above it") }
+        if line.text.hasPrefix("{") {
+            file.records[last].keywords = try Declared(line.text, error).json
+            return
+        }
+        if line.text.hasPrefix("...") {
+            file.records[last].members.append(try include(String(line.text.dropFirst(3))))
+            return
+        }
+        file.records[last].members.append(.field(try field(of: file.records[last].role)))
+    }
+
+    private func include(_ text: String) throws(WireError) -> Member {
+        var part = try Declared(text, error)
+        let first = try part.next("a property or a record")
+        guard first.hasSuffix(":") else { return .include(property: nil, type: first, fallback: nil) }
+        let type = try part.next("a record")
+        let fallback = part.optional() == "=" ? try part.next("a default") : nil
+        return .include(property: String(first.dropLast()), type: type, fallback: fallback)
+    }
+
+    private mutating func clause() throws(WireError) {
+        let last = file.operations.count - 1
+        if line.text.hasPrefix("|") {
+            let text = line.text.dropFirst().drop { $0 == " " }
+            file.operations[last].description += (file.operations[last].description.isEmpty ? "" : "\n\n") + text
+            return
+        }
+        var part = try Declared(line.text, error)
+        let word = try part.next("a clause")
+        var operation = file.operations[last]
+        switch word {
+        case "parameters:": operation.parameters = try part.next("a type")
+        case "body:":
+            operation.body = try part.next("a type")
+            operation.isBodyOptional = part.optional() == "optional"
+            operation.overrides["body"] = part.json
+        case "answer:":
+            guard let status = Int(try part.next("a status")) else { throw error("an answer begins with its status") }
+            operation.successStatus = status
+            operation.answer = part.optional()
+            operation.overrides["answer"] = part.json
+            if !part.text.isEmpty { operation.outcome = part.text }
+        case "access:":
+            guard let access = OperationDeclaration.Access(rawValue: try part.next("bearer, open or optional")) else {
+                throw error("access is bearer, open or optional")
+            }
+            operation.access = access
+        case "tier:": operation.tier = try part.next("a tier")
+        case "limit:": operation.bodyLimit = try part.next("an expression")
+        case "errors:": while let status = part.optional() { operation.errors.append(status) }
+        case "headers:": while let header = part.optional() { operation.headers.append(header) }
+        case "parameter:", "response:":
+            operation.overrides[word.dropLast() + " " + (try part.next("a name"))] = part.json
+        default: throw error("\(word) is no clause of an operation")
+        }
+        file.operations[last] = operation
+    }
+}
+
+// MARK: Fields
+
+extension WireParser {
+    private func field(of role: Record.Role) throws(WireError) -> Field {
+        var part = try Declared(line.text, error)
+        var names = try part.next("a name")
+        var property: String?
+        if !names.hasSuffix(":") {
+            guard part.optional() == "as" else { throw error("a field's name is followed by a colon or by as") }
+            property = try part.next("the property's name")
+        }
+        if property == nil { names.removeLast() } else { property?.removeLast() }
+        let wireNames = names.split(separator: "/").map(String.init)
+        guard let wireName = wireNames.first else { throw error("a field needs a name") }
+        var type = part.optional()
+        var isInPath = false
+        if role == .parameters {
+            isInPath = type == "path"
+            guard isInPath || type == "query" else { throw error("a parameter is in the path or in the query") }
+            type = part.optional()
+        }
+        var field = Field(
+            names: wireNames, property: property ?? Self.camelCase(wireName), isInPath: isInPath,
+            type: try fieldType(type ?? "JSONValue"), description: part.text)
+        field.keywords = part.json
+        while let option = part.optional() {
+            switch option {
+            case "=", "?=":
+                field.fallback = try part.next("a default")
+                field.isLenient = option == "?="
+            case "init": field.initial = try part.next("a default")
+            case "by": field.reader = try part.next("a reader")
+            default:
+                guard let flag = Field.Flag(rawValue: option) else { throw error("\(option) is no option of a field") }
+                field.flags.insert(flag)
+            }
+        }
+        return field
+    }
+
+    private func fieldType(_ text: String) throws(WireError) -> FieldType {
+        var type = FieldType(base: text)
+        if type.base.hasSuffix("?") {
+            type.base.removeLast()
+            type.isOptional = true
+        }
+        if type.base.hasSuffix(")"), let open = type.base.lastIndex(of: "(") {
+            let inner = type.base[type.base.index(after: open)...].dropLast()
+            let parts = inner.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
+            let numbers = (parts.last ?? "").replacing("_", with: "").split(separator: ".").compactMap { Int($0) }
+            guard numbers.count == 2, numbers[0] <= numbers[1] else {
+                throw error(
+                    "bounds are two numbers, such as (1...64), after a name where Swift has one: (Limit.text: 1...64)")
+            }
+            type.bounds = String(parts[0])
+            type.range = numbers[0]...numbers[1]
+            type.base = String(type.base[..<open])
+        }
+        if type.base.hasPrefix("Patch<") {
+            type.base = String(type.base.dropFirst(6).dropLast())
+            type.isPatch = true
+        }
+        return type
+    }
+
+    /// `attachment_ids` becomes `attachmentIDs`.
+    static func camelCase(_ name: String) -> String {
+        let words = name.split(separator: "_")
+        let initialisms = ["id": "ID", "ids": "IDs", "url": "URL", "urls": "URLs"]
+        return words.dropFirst().reduce(String(words.first ?? "")) { text, word in
+            text + (initialisms[String(word)] ?? word.prefix(1).uppercased() + word.dropFirst())
+        }
+    }
+}

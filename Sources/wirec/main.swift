@@ -1,0 +1,32 @@
+import Foundation
+import WireCompiler
+
+// `wirec swift FOLDER OUTPUT` writes the Swift of a folder of declarations into another folder, `wirec document FOLDER`
+// prints their OpenAPI document.
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+
+func run() throws {
+    switch (arguments.first, arguments.count) {
+    case ("swift", 3):
+        for (name, source) in try WireFolder(URL(filePath: arguments[1])).swift() {
+            let file = URL(filePath: arguments[2]).appending(path: name)
+            // What did not change is not compiled again.
+            if (try? String(contentsOf: file, encoding: .utf8)) == source { continue }
+            try source.write(to: file, atomically: true, encoding: .utf8)
+        }
+    case ("document", 2): print(try WireFolder(URL(filePath: arguments[1])).document(), terminator: "")
+    default: fail("usage: wirec swift FOLDER OUTPUT | wirec document FOLDER", status: 2)
+    }
+}
+
+func fail(_ message: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+    exit(status)
+}
+
+do {
+    try run()
+} catch {
+    fail("\(error)", status: 1)
+}
