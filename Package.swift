@@ -52,7 +52,7 @@ let package = Package(
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
         // The wire's declarations become Swift in each build.
         .target(name: "WireCompiler", dependencies: ["JSON"], swiftSettings: common),
-        .executableTarget(name: "wirec", dependencies: ["WireCompiler", "JSON"], swiftSettings: common),
+        .executableTarget(name: "wirec", dependencies: ["WireCompiler"], swiftSettings: common),
         .plugin(name: "WirePlugin", capability: .buildTool(), dependencies: ["wirec"], path: "Sources/WirePlugin"),
         .target(
             name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md", "Wire"],

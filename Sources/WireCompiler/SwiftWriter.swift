@@ -19,13 +19,27 @@ public struct SwiftWriter {
         return writer.lines.joined(separator: "\n")
     }
 
-    /// The list of all operations, in the order of the files.
-    public static func list(of files: [WireFile]) -> String {
+    /// The lists of all operations, in the order of the files, and of the bounds that have a name in Swift.
+    public static func lists(of files: [WireFile]) -> String {
         var writer = SwiftWriter()
+        writer.lines = ["import Domain", "import NagzAI", ""]
         writer.block("extension API") { writer in
             writer.add("/// All operations, grouped by tag.")
             writer.add("public static let all: [Operation] = [")
             for operation in files.flatMap(\.operations) { writer.add("    \(operation.id).operation,") }
+            writer.add("]")
+        }
+        writer.block("extension DeclaredBounds") { writer in
+            writer.add("public static let all: [DeclaredBounds] = [")
+            for record in files.flatMap(\.records) {
+                for case .field(let field) in record.members {
+                    guard let bounds = field.type.bounds, let range = field.type.range,
+                        bounds.contains(where: \.isLetter)
+                    else { continue }
+                    let place = "\"\(record.name).\(field.names[0])\""
+                    writer.add("    DeclaredBounds(place: \(place), inSwift: \(bounds), declared: \(range)),")
+                }
+            }
             writer.add("]")
         }
         return writer.lines.joined(separator: "\n")

@@ -28,7 +28,7 @@ public struct WireFolder {
 
     /// The Swift sources by their file's name.
     public func swift() -> [String: String] {
-        var sources = ["AllOperations.wire.swift": SwiftWriter.list(of: files)]
+        var sources = ["Lists.wire.swift": SwiftWriter.lists(of: files)]
         for file in files { sources[file.name + ".wire.swift"] = SwiftWriter.source(of: file) }
         return sources
     }

@@ -15,7 +15,7 @@ struct WirePlugin: BuildToolPlugin {
                 executable: try context.tool(named: "wirec").url,
                 arguments: ["swift", folder.path, output.path],
                 inputFiles: files.sorted { $0.path < $1.path },
-                outputFiles: (names + ["AllOperations"]).sorted().map { output.appending(path: $0 + ".wire.swift") })
+                outputFiles: (names + ["Lists"]).sorted().map { output.appending(path: $0 + ".wire.swift") })
         ]
     }
 }

@@ -3,7 +3,6 @@ import JSON
 import NagzAI
 
 extension SimulatedCase {
-    public static let contentLength = 10_000
     public static let modelNameLength = 100
 }
 

@@ -50,3 +50,9 @@ public struct ConstraintDocument: Hashable, WireObject {
         }
     }
 }
+
+extension ConstraintListQuery {
+    public init(_ query: ConstraintQuery, page: PageRequest = PageRequest()) {
+        self.init(query: query, page: page)
+    }
+}

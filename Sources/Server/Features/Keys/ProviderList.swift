@@ -22,8 +22,9 @@ struct ProviderList {
         try await models.readKeys(of: caller.userID, in: family, services.database)
         let mode = settings.mode
         let rules = ModelProviderItem(
-            name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil, latencyMilliseconds: 1,
-            tasks: TaskKind.asked, reason: nil, isActive: mode == .heuristic || mode == .auto || mode == .localOnly)
+            name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil,
+            latencyMilliseconds: 1, tasks: TaskKind.asked, reason: nil,
+            isActive: mode == .heuristic || mode == .auto || mode == .localOnly)
         let gateway = await gateway(isUsed: mode == .auto && models.gatewayNotice() == nil)
         let chosen = try? models.key(for: nil).get()
         let thirdParties = KeyProvider.allCases.map { provider in

@@ -1,6 +1,5 @@
 import Domain
-
-// MARK: Parameters
+import JSON
 
 /// The family, and where to continue.
 public struct SyncQuery: WireParameters, Hashable {
@@ -32,3 +31,6 @@ public struct SyncQuery: WireParameters, Hashable {
         if facts { parameters.query("facts", facts) }
     }
 }
+
+/// A change of points or streak in the feed.
+public typealias SyncedGamificationEvent = GamificationEventResponse

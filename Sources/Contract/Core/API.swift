@@ -1,6 +1,10 @@
 import NagzAI
 
-extension API {
+/// Every operation of the API, declared in `Wire/` and used by server and client.
+public enum API {
+    /// Bytes of a form beside the picture in it: boundaries and heads of parts.
+    static let formOverhead = 64 << 10
+
     /// All AI operations with their endpoints.
     public static let aiCalls: [any AICall] = [
         AIBodyCall(operation: AIOperations.summarizeExcuse, endpoint: summarizeExcuse),

@@ -1,2 +1,0 @@
-/// Every operation of the API, declared in `Wire/` and used by server and client.
-public enum API {}

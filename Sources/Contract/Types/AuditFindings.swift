@@ -1,6 +1,0 @@
-import Domain
-import JSON
-
-extension FindingAcknowledgement {
-    public static let lengths = 1...500
-}
