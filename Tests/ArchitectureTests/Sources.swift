@@ -27,14 +27,16 @@ struct SourceFile: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The tables that the migrations make.
+    /// The tables that are there after all migrations.
     static let tables: [String] = {
         let folder = repository.appending(path: "Migrations")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []
-        return names.sorted().flatMap { name in
+        return names.sorted().reduce(into: []) { tables, name in
             let text = (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
             let creation = /CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?([a-z_]+)/
-            return text.matches(of: creation).map { String($0.output.1) }
+            tables += text.matches(of: creation).map { String($0.output.1) }
+            let dropped = text.matches(of: /DROP TABLE ([a-z_]+)/).map { String($0.output.1) }
+            tables.removeAll { dropped.contains($0) }
         }
     }()
 }

@@ -28,7 +28,6 @@ struct TableTests {
         "account_codes": Ownership(writers: ["Auth"]),
         "device_secrets": Ownership(writers: ["Auth"]),
         "phone_codes": Ownership(writers: ["Accounts"]),
-        "phone_code_counts": Ownership(writers: ["Accounts"]),
         "socket_tickets": Ownership(writers: ["Realtime"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
         "daily_counts": Ownership(writers: ["Ledger"]),

@@ -41,7 +41,7 @@ struct DistributionTests {
 
     /// The tables without `family_id`: of people, of several families, or of the server.
     private static let shared: Set = [
-        "account_codes", "device_secrets", "phone_codes", "phone_code_counts", "socket_tickets",
+        "account_codes", "device_secrets", "phone_codes", "socket_tickets",
         "users", "sessions", "refresh_tokens", "devices", "admins", "known_addresses", "sign_in_attempts",
         "pin_attempts", "blocks", "daily_counts", "refusal_counts", "idempotency_keys", "ai_keys", "attachments",
         "families", "connections", "live_sockets", "scheduler_plan", "schema_migrations", "audit_checkpoint",

@@ -62,8 +62,8 @@ public final class RateLimiter: Sendable {
             isAllowed: count <= limit || !isEnforced)
     }
 
-    /// Takes back a request that belongs to another subject.
-    func takeBack(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) {
+    /// Refunds a request that belongs to another subject.
+    func refund(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) {
         let key = Key(subject: subject, tier: tier)
         shard(of: key).windows.withLock { $0.decrement(key, in: floorDivide(now.seconds, 60)) }
     }

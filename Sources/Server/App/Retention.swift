@@ -52,8 +52,6 @@ enum Retention {
         RetentionRule(technical: "account_codes", AccountCodes.lifetime, end: AccountCodeStatements.deleteExpired),
         RetentionRule(technical: "phone_codes", PhoneCodes.lifetime, end: PhoneCodeStatements.deleteExpired),
         RetentionRule(
-            technical: "phone_code_counts", DailyLimit.day, end: PhoneCodeStatements.deleteExpiredCounts),
-        RetentionRule(
             technical: "socket_tickets", SocketTickets.lifetime, end: SocketTicketStatements.deleteExpired),
         RetentionRule(technical: "sessions", SessionStatements.retention, end: SessionStatements.deleteExpired),
         RetentionRule(technical: "refusal_counts", RefusalCount.window, end: RefusalCount.deleteExpired),

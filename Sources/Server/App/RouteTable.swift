@@ -249,7 +249,7 @@ final class RouteTable {
     private func countEnded(
         _ caller: Caller, _ operation: Operation, _ fields: inout [HeaderField]
     ) throws(APIError) {
-        limiter.takeBack(.user(caller.userID), operation.tier, at: caller.now)
+        limiter.refund(.user(caller.userID), operation.tier, at: caller.now)
         fields = []
         try limit(operation, .network(caller.context.remote), caller.context, &fields)
     }

@@ -94,7 +94,7 @@ final class RealtimeRoute {
         do {
             return try await services.access.member(caller, of: family, services.database)
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
-            limiter.takeBack(.user(caller.userID), .read, at: caller.now)
+            limiter.refund(.user(caller.userID), .read, at: caller.now)
             try limit(.network(caller.context.remote), caller.context)
             throw refusal
         }

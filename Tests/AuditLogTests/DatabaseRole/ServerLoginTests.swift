@@ -313,6 +313,21 @@ struct ServerLoginTests {
             ])
         #expect(grants.statements.count == 3 && grants.names(on: "users") == ["SELECT", "UPDATE"])
     }
+
+    @Test("grants on a table that a later migration drops are neither required nor run again; those beside it are")
+    func dropped() throws {
+        let scripts = [
+            "GRANT SELECT ON one,\n    two TO nagz_server;\nGRANT DELETE ON two TO nagz_server;\nGRANT USAGE ON SCHEMA public TO nagz_server;",
+            "DROP INDEX two_by_age;\n-- DROP TABLE one;\nDROP TABLE two;\n",
+        ]
+        let migrations = try scripts.enumerated().map { index, script in
+            try #require(Migrator.Migration(fileName: "000\(index + 1)_a.sql", sql: script))
+        }
+        let grants = ServerGrants(migrations)
+        #expect(grants.privileges == [ServerGrants.Privilege(name: "SELECT", table: "one", column: nil)])
+        #expect(
+            grants.statements == ["GRANT SELECT ON one TO nagz_server", "GRANT USAGE ON SCHEMA public TO nagz_server"])
+    }
 }
 
 /// Counts what was told, from another loop.

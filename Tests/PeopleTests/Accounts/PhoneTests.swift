@@ -285,7 +285,7 @@ struct PhoneTests {
             server.clock.advance(by: .days(1))
             let now = server.clock.now()
             _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
-            for table in ["phone_codes", "phone_code_counts"] {
+            for table in ["phone_codes", "sign_in_attempts"] {
                 #expect(try await server.rows("SELECT 1 AS n FROM \(SQL(unsafeSQL: table))").isEmpty, "\(table)")
             }
         }

@@ -30,11 +30,32 @@ struct ServerGrants: Sendable {
         let code = script.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.split(separator: "--", maxSplits: 1, omittingEmptySubsequences: false).first ?? "" }
             .joined(separator: "\n")
-        let statement = /(?:^|;)\s*((GRANT|REVOKE)\s+([^;]+?)\s+ON\s+([^;]+?)\s+(?:TO|FROM)\s+nagz_server)\s*(?=;)/
+        let statement =
+            /(?:^|;)\s*(?:((GRANT|REVOKE)\s+([^;]+?)\s+ON\s+([^;]+?)\s+(?:TO|FROM)\s+nagz_server)|DROP TABLE\s+([a-z_0-9]+))\s*(?=;)/
         for match in code.matches(of: statement) {
-            statements.append(String(match.output.1))
-            let found = Self.privileges(String(match.output.3), on: String(match.output.4))
+            if let table = match.output.5 {
+                forget(String(table))
+                continue
+            }
+            guard let text = match.output.1, let names = match.output.3, let objects = match.output.4 else { continue }
+            statements.append(String(text))
+            let found = Self.privileges(String(names), on: String(objects))
             if match.output.2 == "GRANT" { privileges.formUnion(found) } else { privileges.subtract(found) }
+        }
+    }
+
+    /// Removes a table that is gone from the grants: those of several tables are run again without it.
+    private mutating func forget(_ table: String) {
+        privileges = privileges.filter { $0.table != table }
+        statements = statements.compactMap { statement in
+            guard
+                let match = statement.firstMatch(
+                    of: /^(.+?\sON\s+)(.+?)(\s+(?:TO|FROM)\s+nagz_server)$/.dotMatchesNewlines())
+            else { return statement }
+            let tables = Self.list(String(match.output.2))
+            guard tables.contains(table) else { return statement }
+            let left = tables.filter { $0 != table }
+            return left.isEmpty ? nil : "\(match.output.1)\(left.joined(separator: ", "))\(match.output.3)"
         }
     }
 

@@ -32,10 +32,11 @@ final class PhoneNumbers {
         let chain = account.family ?? .outside
         let code = PhoneCodes.make(services.random)
         let hash = PhoneCodes.hashes(code, of: account.id, for: phone.wireText, services.tokens)[0]
-        let limits = [.all, PhoneCodeLimit.number(phone, services.tokens)]
+        let limits = [Attempts.Limit.phoneCodes(to: phone, services.tokens), .phoneCodes]
         let answer = try await services.confirming(call.body.password, of: account, email, caller, in: chain) {
             success in
-            try await PhoneCodeLimit.counting(limits, at: now, services.database) {
+            try await Attempts.count(limits, at: now, services.database)
+            return try await Attempts.refundingOnFailure(limits, at: now, services.database) {
                 try await services.ledger.write(caller, in: chain) { queries in
                     let seq = try await Ledger.newestNumber(of: chain, queries)
                     let account = try await adult(caller, in: chain, queries)
@@ -53,7 +54,7 @@ final class PhoneNumbers {
         }
         if caller.isReplayed {
             // Another request with the same key, at the same time, has stored its code.
-            await PhoneCodeLimit.takeBack(limits, at: now, services.database)
+            try? await Attempts.refund(limits, at: now, services.database)
         } else {
             texts.send(code: code, to: phone)
         }

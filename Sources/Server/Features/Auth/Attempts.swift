@@ -5,22 +5,36 @@ import HTTP
 import Postgres
 import SQL
 
-/// Limits attempts at passwords. They are counted in the database before the password is checked, so that the limits
-/// hold across instances, restarts and bursts.
+/// Limits attempts at passwords, and codes that are sent. They are counted in the database before the password is checked
+/// or the code is sent, so that the limits hold across instances, restarts and bursts.
 struct Attempts {
     /// A limit of attempts. One that is used up lets a further attempt through after each interval, so that whoever used
     /// it up delays others for a short time, and guesses no more than in windows of fixed ends.
     struct Limit {
-        /// SHA-256 of what is limited: no address or name is stored.
+        /// A digest of what is limited, of 32 bytes: no address, name or number is stored.
         let subject: [UInt8]
         /// The number of attempts that may come at once.
         let most: Int
+        /// The time in which all attempts of a used-up limit become available again, one after the other at equal
+        /// intervals.
+        let window: Timestamp.Span
+        /// Returns the refusal of one more attempt, by the time at which it becomes available, and the present time.
+        let refusal: @Sendable (_ most: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
         /// The time after which each used attempt becomes available again.
         var interval: Timestamp.Span { Timestamp.Span(microseconds: window.microseconds / Int64(most)) }
 
+        init(
+            subject: [UInt8], most: Int, window: Timestamp.Span,
+            refusal: @escaping @Sendable (_ most: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
+        ) {
+            (self.subject, self.most, self.window, self.refusal) = (subject, most, window, refusal)
+        }
+
         private init(_ kind: String, _ parts: [String], most: Int) {
-            subject = sha256(Array(([kind] + parts).joined(separator: "\n").utf8))
-            self.most = most
+            self.init(
+                subject: sha256(Array(([kind] + parts).joined(separator: "\n").utf8)), most: most,
+                window: Attempts.window
+            ) { _, end, now in .tooManyAttempts(until: end, at: now) }
         }
 
         /// One address that guesses at one account.
@@ -50,8 +64,7 @@ struct Attempts {
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
     }
 
-    /// The time in which all attempts of a used-up limit become available again, one after the other at equal
-    /// intervals.
+    /// The window of the limits on passwords.
     static let window = Timestamp.Span.minutes(15)
 
     /// The limits of an attempt at a password: the one that a right password resets, and those shared with others.
@@ -66,16 +79,17 @@ struct Attempts {
     }
 
     /// Counts one attempt against each limit, or against none.
-    /// - Throws: 429 with the time to wait when one of them is used up; the secret MUST then not be checked.
+    /// - Throws: 429 with the time to wait when one of them is used up, in the words of the first of those; the secret MUST
+    ///   then not be checked, or no code sent.
     static func count(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
         let counted = try await queries.query(AttemptStatements.count(limits, at: now)).map {
             row throws(PostgresError) -> [UInt8] in try row["subject"]
         }
         let usedUp = limits.filter { !counted.contains($0.subject) }
-        if usedUp.isEmpty { return }
-        try await takeBack(limits.filter { counted.contains($0.subject) }, at: now, queries)
+        guard let first = usedUp.first else { return }
+        try await refund(limits.filter { counted.contains($0.subject) }, at: now, queries)
         let row = try await queries.query(AttemptStatements.next(of: usedUp)).one()
-        throw APIError.tooManyAttempts(until: try row["next"] ?? now, at: now)
+        throw first.refusal(first.most, try row["next"] ?? now, now)
     }
 
     /// Counts one attempt; false when the limit is used up.
@@ -83,20 +97,21 @@ struct Attempts {
         try await !queries.query(AttemptStatements.count([limit], at: now)).isEmpty
     }
 
-    /// Runs `body`, and takes the attempt back where it throws: then the secret was not checked, or was right.
+    /// Runs `body`, and refunds the attempt where it throws: then the secret was not checked, or was right.
     static func refundingOnFailure<Value>(
         _ limits: [Limit], at now: Timestamp, _ queries: any Queries, _ body: () async throws -> Value
     ) async throws -> Value {
         do {
             return try await body()
         } catch {
-            try? await takeBack(limits, at: now, queries)
+            try? await refund(limits, at: now, queries)
             throw error
         }
     }
 
-    private static func takeBack(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
-        if !limits.isEmpty { _ = try await queries.query(AttemptStatements.takeBack(limits, countedAt: now)) }
+    /// Refunds an attempt that was counted at `moment`.
+    static func refund(_ limits: [Limit], at moment: Timestamp, _ queries: any Queries) async throws {
+        if !limits.isEmpty { _ = try await queries.query(AttemptStatements.refund(limits, countedAt: moment)) }
     }
 }
 
@@ -112,11 +127,12 @@ enum AttemptStatements {
             greatest(0, floor(extract(epoch FROM \(now) - a.window_started) * 1000000 / \(interval)))::integer
             """
         // In a fixed order, so that two counts cannot deadlock.
+        let values: [SQL] = limits.map { "(\($0.subject), \(now + $0.window))" }
         return """
-            INSERT INTO sign_in_attempts AS a (subject, window_started, attempts)
-            SELECT subject, \(now), 1 FROM (VALUES \(.joined(limits.map { "(\($0.subject))" }, separator: ", "))) v (subject)
+            INSERT INTO sign_in_attempts AS a (subject, window_started, attempts, expires_at)
+            SELECT subject, \(now), 1, expires_at FROM (VALUES \(.joined(values, separator: ", "))) v (subject, expires_at)
             ORDER BY subject
-            ON CONFLICT (subject) DO UPDATE SET
+            ON CONFLICT (subject) DO UPDATE SET expires_at = excluded.expires_at,
                 window_started = CASE WHEN a.attempts <= \(returned) THEN \(now)
                     ELSE a.window_started + \(returned) * \(interval) * interval '1 microsecond' END,
                 attempts = greatest(0, a.attempts - \(returned)) + 1
@@ -140,8 +156,8 @@ enum AttemptStatements {
         "CASE a.subject \(.joined(limits.map { "WHEN \($0.subject) THEN \(number($0))" }, separator: " ")) END"
     }
 
-    /// - Parameter moment: when the attempt was counted. One that has come back since is not taken back.
-    static func takeBack(_ limits: [Attempts.Limit], countedAt moment: Timestamp) -> SQL {
+    /// - Parameter moment: when the attempt was counted. One that has come back since is not refunded.
+    static func refund(_ limits: [Attempts.Limit], countedAt moment: Timestamp) -> SQL {
         """
         UPDATE sign_in_attempts SET attempts = attempts - 1 WHERE subject IN (
             SELECT subject FROM sign_in_attempts
@@ -154,7 +170,8 @@ enum AttemptStatements {
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM sign_in_attempts WHERE subject IN (
-            SELECT subject FROM sign_in_attempts WHERE window_started < \(now - Attempts.window)
+            SELECT subject FROM sign_in_attempts
+            WHERE window_started < \(now - Attempts.window) AND (expires_at IS NULL OR expires_at <= \(now))
             ORDER BY window_started LIMIT \(count) FOR UPDATE SKIP LOCKED)
         """
     }

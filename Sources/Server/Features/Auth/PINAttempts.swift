@@ -42,14 +42,14 @@ struct PINAttempts {
         throw APIError.tooManyAttempts(until: end, at: now)
     }
 
-    /// Runs `body`, and takes the attempt back where it throws: then the PIN was not checked, or was right.
+    /// Runs `body`, and refunds the attempt where it throws: then the PIN was not checked, or was right.
     func refundingOnFailure<Value>(
         _ queries: any Queries, _ body: () async throws -> Value
     ) async throws -> Value {
         do {
             return try await body()
         } catch {
-            _ = try? await queries.query(PINAttemptStatements.takeBack(self))
+            _ = try? await queries.query(PINAttemptStatements.refund(self))
             throw error
         }
     }
@@ -123,7 +123,7 @@ enum PINAttemptStatements {
     }
 
     /// An attempt that was not evaluated ends the lockout that began with it.
-    static func takeBack(_ attempts: PINAttempts) -> SQL {
+    static func refund(_ attempts: PINAttempts) -> SQL {
         """
         UPDATE pin_attempts SET attempts = attempts - 1, locked_until = NULL
         WHERE subject = \(attempts.subject) AND attempts > 0

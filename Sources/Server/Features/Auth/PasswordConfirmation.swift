@@ -10,7 +10,7 @@ extension Services {
     /// - Parameters:
     ///   - email: of the caller's account.
     ///   - chain: the one that the entry of a wrong password goes to.
-    ///   - body: gets the part of an act that takes the right attempt back. If it throws, the attempt is taken back too.
+    ///   - body: gets the part of an act that refunds the right attempt. If it throws, the attempt is refunded too.
     /// - Throws: 422 for a wrong password, 429 when the attempts are used up.
     func confirming<Answer: WireContent>(
         _ password: Secret, of account: Account, _ email: String, _ caller: Caller, in chain: FamilyID,
