@@ -77,7 +77,7 @@ enum DeviceFacts {
             guard let rest = row.text(Text.rest.column).flatMap({ try? JSONValue(parsing: Array($0.utf8).span) }),
                 let zone = row.text(Text.familyZone.column)
             else { throw .unexpectedShape("the facts of a member") }
-            let preferences = preferences(row, familyZone: zone)
+            let preferences = preferences(row, rest, familyZone: zone)
             guard let member = member(row, rest, preferences) else { throw .unexpectedShape("the facts of a member") }
             if facts == nil {
                 facts = FamilyFacts(
@@ -99,9 +99,16 @@ enum DeviceFacts {
         return facts
     }
 
-    private static func preferences(_ row: Row, familyZone: String) -> Preferences {
+    private static func preferences(_ row: Row, _ rest: JSONValue, familyZone: String) -> Preferences {
         let stored = row.text(Text.preferences.column).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
-        return StoredPreferences(stored?.objectValue ?? JSONObject()).effective(inFamilyAt: familyZone)
+        var quietHours: QuietHours?
+        if let start = rest["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
+            let end = rest["quiet_end"]?.stringValue.flatMap({ TimeOfDay($0) })
+        {
+            quietHours = QuietHours(start: start, end: end)
+        }
+        return StoredPreferences(stored?.objectValue ?? JSONObject()).effective(
+            inFamilyAt: familyZone, childQuietHours: quietHours)
     }
 
     private static func member(_ row: Row, _ rest: JSONValue, _ preferences: Preferences) -> MemberFacts? {
@@ -110,18 +117,13 @@ enum DeviceFacts {
             let counts = rest["resolved"], let resolved = try? [ResolvedNags](json: counts),
             let limits = rest["push_backs"], let pushBacks = try? [NagPushBacks](json: limits)
         else { return nil }
-        var quiet = preferences.quietHours
-        if let start = rest["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
-            let end = rest["quiet_end"]?.stringValue.flatMap({ TimeOfDay($0) })
-        {
-            quiet = QuietHours(start: start, end: end)
-        }
         let (high, low) = row.uuid(FeedColumns.ids.lowerBound)
         return MemberFacts(
             userID: UserID(high: high, low: low), displayName: row.text(Text.name.column), role: role, status: status,
-            timeZone: preferences.timeZone, quietHours: quiet, pushBackMode: preferences.pushBackMode,
-            tone: preferences.tone,
-            allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0, resolved: resolved,
+            timeZone: preferences.timeZone, quietHours: preferences.quietHours,
+            pushBackMode: preferences.pushBackMode,
+            tone: preferences.tone, allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0,
+            resolved: resolved,
             pushBacks: pushBacks)
     }
 }
