@@ -3,10 +3,12 @@ import Foundation
 import HTTPClient
 import Reactor
 
-/// A server's audit operations over HTTP, through the proxy of the environment where there is one.
-struct AuditServer: Sendable {
+/// A server's audit operations over HTTP, through the proxy of the environment where there is one. The requests of a
+/// command run on one event loop.
+final class AuditServer: Sendable {
     private let base: String
     private let token: String?
+    private let loop: EventLoop
 
     /// - Parameter base: such as `https://nagz.example.org`.
     init(_ base: String) throws {
@@ -15,7 +17,11 @@ struct AuditServer: Sendable {
         }
         self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
         token = ProcessInfo.processInfo.environment["NAGZ_TOKEN"]
+        loop = try EventLoop(name: "nagz-audit")
+        try loop.start()
     }
+
+    deinit { loop.stop() }
 
     /// Returns one answer, whole.
     func call<Parameters, Answer>(
@@ -23,7 +29,7 @@ struct AuditServer: Sendable {
     ) async throws -> Answer {
         var request = request(endpoint.target(parameters))
         (request.limits.body, request.limits.whole) = (64 << 20, .seconds(60))
-        let response = try await Self.send(request)
+        let response = try await send(request)
         do { return try endpoint.answer(status: response.status, body: response.body.span) } catch { throw stop(error) }
     }
 
@@ -32,14 +38,14 @@ struct AuditServer: Sendable {
         var request = request(API.exportAuditLog.target(query))
         (request.limits.body, request.limits.whole) = (.max, .seconds(86_400))
         request.limits.stalled = .seconds(60)
-        let response = try await Self.send(request, take)
+        let response = try await send(request, take)
         guard response.status == 200 else {
             throw stop(APIError(status: response.status, body: response.body.span))
         }
     }
 
     /// Sends text to another address.
-    static func push(_ text: String, to address: String) async throws {
+    func push(_ text: String, to address: String) async throws {
         let response = try await send(
             HTTPClientRequest(
                 "POST", address, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8)))
@@ -60,13 +66,10 @@ struct AuditServer: Sendable {
     }
 
     /// - Parameter take: gets the content of a 200 response in its place.
-    private static func send(
+    private func send(
         _ request: HTTPClientRequest, _ take: (@Sendable (Data) throws -> Void)? = nil
     ) async throws -> HTTPClientResponse {
-        let loop = try EventLoop(name: "nagz-audit")
-        try loop.start()
-        defer { loop.stop() }
-        return try await loop.task { poller in
+        try await loop.task { poller in
             // The person at the terminal named the server: it may be in the own network.
             let client = HTTPClient(poller, networks: .everything, usesProxy: true)
             defer { client.close() }

@@ -30,7 +30,7 @@ enum AuditWitness {
         let kept = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
         if let last = kept.last { try await compare(newest, with: last, trusted, server) }
         if kept.last != text { try keep(text, in: path) }
-        if let push { try await AuditServer.push(text, to: push) }
+        if let push { try await server.push(text, to: push) }
         print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
     }
 
