@@ -10,22 +10,30 @@ import Postgres
 /// people, which label what else a page shows; a read of the entries about consents covers the consents in force. Exports,
 /// verifications and single reports are always recorded.
 struct RecordedRead {
-    /// The reach of a read: figures of entries, or the entries themselves.
-    private enum Reach: Int {
-        case figures, entries
+    /// The kind of content that a read shows.
+    private enum Content {
+        /// Figures of entries, which entries cover.
+        case figures
+        case entries
+        /// The consents in force, which follow from the entries about consents.
+        case consents
+        /// Names that label what else a page shows.
+        case labels
+        /// A list that only the same list covers.
+        case otherList
     }
 
     static let coverage = Timestamp.Span.hours(1)
-    private static let reaches: [String: Reach] = [
+    private static let contents: [String: Content] = [
         API.getAuditStatus.operation.id: .figures, API.getAuditActivity.operation.id: .figures,
         API.listAuditEvents.operation.id: .entries, API.getAuditEvent.operation.id: .entries,
+        API.listAuditConsents.operation.id: .consents,
+        API.listAuditFamilies.operation.id: .labels, API.listAuditPeople.operation.id: .labels,
+        API.listAuditFindings.operation.id: .otherList, API.listDeliveryReviews.operation.id: .otherList,
+        API.listAbuseReportReviews.operation.id: .otherList,
     ]
-    private static let labels: Set<String> = [API.listAuditFamilies.operation.id, API.listAuditPeople.operation.id]
-    /// Further lists, which only the same list covers.
-    private static let lists: Set<String> = [
-        API.listAuditConsents.operation.id, API.listAuditFindings.operation.id, API.listDeliveryReviews.operation.id,
-        API.listAbuseReportReviews.operation.id,
-    ]
+    /// The search text that finds the entries about consents: the beginning of their kinds.
+    private static let searchForConsents = String(AuditKind.consentGranted.rawValue.prefix { $0 != "." }) + "."
 
     let operation: String
     /// The family that was read; nil for all families.
@@ -40,33 +48,24 @@ struct RecordedRead {
         conditions = details.filter { !["operation", "family", "cursor", "limit"].contains($0.key) }
     }
 
-    var mayBeCovered: Bool {
-        Self.reaches[operation] != nil || Self.labels.contains(operation) || Self.lists.contains(operation)
-    }
-
-    /// The read as one of entries: the consents in force follow from the entries about consents.
-    private var asEntries: RecordedRead {
-        guard operation == API.listAuditConsents.operation.id else { return self }
-        return RecordedRead(
-            conditions.merging(
-                [
-                    "operation": API.listAuditEvents.operation.id, "family": family, "q": "consent.",
-                ].compactMapValues(\.self)
-            ) { $1 })
-    }
+    private var content: Content? { Self.contents[operation] }
+    var mayBeCovered: Bool { content != nil }
 
     func covers(_ later: RecordedRead) -> Bool {
-        guard later.mayBeCovered else { return false }
-        if Self.labels.contains(later.operation) { return true }
-        let later = later.operation == operation ? later : later.asEntries
-        let (reach, wanted) = (Self.reaches[operation], Self.reaches[later.operation])
-        if operation != later.operation {
-            guard let reach, let wanted, reach.rawValue >= wanted.rawValue else { return false }
+        guard let wanted = later.content else { return false }
+        if wanted == .labels { return true }
+        var wantedConditions = later.conditions
+        if later.operation != operation {
+            switch (content, wanted) {
+            case (.entries, .consents): wantedConditions["q"] = Self.searchForConsents
+            case (.entries, .entries), (.entries, .figures), (.figures, .figures): break
+            default: return false
+            }
         }
-        guard family == later.family || family == nil && reach == .entries else { return false }
+        guard family == later.family || family == nil && content == .entries else { return false }
         // Some conditions are only said to be given, not what they are.
         return wanted == .figures
-            || conditions.allSatisfy { $0.value == later.conditions[$0.key] && $0.value != "given" }
+            || conditions.allSatisfy { $0.value == wantedConditions[$0.key] && $0.value != "given" }
     }
 }
 
