@@ -243,6 +243,31 @@ struct PasswordTests {
         }
     }
 
+    @Test("requests with one key at once send one code to a new address, and one notice of the change to the old one")
+    func addressAtOnce() async throws {
+        try await TestServer.runWithMail { server, mails in
+            let account = try await server.signUp("nell@example.org")
+            func post(_ path: String, _ body: JSONValue) async throws -> [Int] {
+                try await together(3) { _ in
+                    try await server.call(
+                        "POST", "/api/v1/me/\(path)", token: account.accessToken.wireText, body: body,
+                        headers: ["Idempotency-Key": path]
+                    ).status
+                }
+            }
+            let asked = try await post("email", ["password": "correct horse", "email": "new@example.org"])
+            #expect(asked == [202, 202, 202])
+            let code = try #require(try await mails(1).first?.code)
+            #expect(try await post("email/confirmation", ["code": .string(code)]) == [200, 200, 200])
+            // Mails leave in their order: the last one comes after all that the requests have sent.
+            let asks = try await server.call(
+                "POST", "/api/v1/auth/password-resets", body: ["email": "new@example.org"])
+            #expect(asks.status == 202)
+            let sent = try await mails(3)
+            #expect(sent.map(\.to) == [["new@example.org"], ["nell@example.org"], ["new@example.org"]])
+        }
+    }
+
     @Test("without a way to send mails a reset and a new address are refused with the reason")
     func noMail() async throws {
         try await TestServer.run(configure: { $0.mail = nil }) { server in

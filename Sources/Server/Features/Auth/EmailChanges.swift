@@ -47,7 +47,8 @@ final class EmailChanges {
                 return .perform(act, StatusAnswer(status: "accepted"))
             }
         }
-        mailer.send(.emailChange(code: code), to: new)
+        // Of two requests with one key at once, only the code of the first was stored.
+        if !caller.isReplayed { mailer.send(.emailChange(code: code), to: new) }
         return answer
     }
 
@@ -85,7 +86,7 @@ final class EmailChanges {
         } catch let error as PostgresError where error.violates(.emailAddress) {
             throw APIError.emailIsTaken
         }
-        services.mailer?.send(.emailChanged, to: old)
+        if !caller.isReplayed { services.mailer?.send(.emailChanged, to: old) }
         return answer
     }
 }
