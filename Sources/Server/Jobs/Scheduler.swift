@@ -74,7 +74,7 @@ final class Scheduler: PeriodicJob {
         var snapshot = SchedulerStatus.Snapshot()
         snapshot.isLeading = try await transaction.query(SchedulerStatements.takeTurn).one()["is_ours"]
         guard snapshot.isLeading else {
-            snapshot.dueSince = try await dueSince(transaction, now)
+            snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).one()["since"]
             snapshot.roundEndedAt = now
             return (snapshot, false)
         }
@@ -92,7 +92,7 @@ final class Scheduler: PeriodicJob {
             return (snapshot, isFull)
         }
         try await escalate(families, now, until: .now() + Self.budget)
-        snapshot.dueSince = try await dueSince(transaction, now)
+        snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).one()["since"]
         snapshot.roundEndedAt = clock.now()
         return (snapshot, (snapshot.dueSince != nil || isDigestWaiting) && lastFailure == nil)
     }
@@ -128,13 +128,6 @@ final class Scheduler: PeriodicJob {
         // Every family had its turn: the next round begins with the oldest due nags again.
         if !isWindowFull { served = [] }
         return batches
-    }
-
-    /// Returns the time since which a nag has been due; nil when none is. Nags that were never read since the upgrade
-    /// have no such time and count as due from `now`.
-    private func dueSince(_ transaction: Transaction, _ now: Timestamp) async throws -> Timestamp? {
-        let since: Timestamp? = try await transaction.query(NagStatements.oldestDue(at: now)).first?["next_step_at"]
-        return since.map { $0 > .epoch ? $0 : now }
     }
 
     // MARK: Escalating

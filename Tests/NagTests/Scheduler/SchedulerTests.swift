@@ -155,6 +155,29 @@ struct SchedulerTests {
         }
     }
 
+    @Test(
+        "nags that no round has read since the upgrade hide no lag of others, and count as due from now on themselves")
+    func unread() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            let unread = try await server.nag(from: family.guardian, to: family.participant)
+            try await server.sql("UPDATE nags SET next_step_at = 'epoch' WHERE id = \(unread.id)")
+            let since = try await server.nextStepAt(at: nag.id)
+            server.clock.set(to: since + .minutes(5))
+            let holder = try await TestDatabase(url: server.database.url)
+            try await holder.run { _ = try await $0.query("SELECT pg_advisory_lock(7239410025)") }
+            try await server.withScheduler { rounds in
+                try await rounds.round()
+                #expect(rounds.status.current.dueSince == since)
+                try await server.sql("UPDATE nags SET next_step_at = 'infinity' WHERE id = \(nag.id)")
+                try await rounds.round()
+                #expect(rounds.status.current.dueSince == server.clock.now())
+            }
+            await holder.close()
+        }
+    }
+
     @Test("a family with many due steps does not keep others from theirs")
     func fairness() async throws {
         try await TestServer.run(isOfActs: false) { server in
@@ -191,7 +214,7 @@ struct SchedulerTests {
                     try await database.transaction { transaction in
                         let planned = PlannedQueries(transaction)
                         _ = try await planned.query(NagStatements.due(at: now, besides: []))
-                        _ = try await planned.query(NagStatements.oldestDue(at: now))
+                        _ = try await planned.query(NagStatements.dueSince(at: now))
                         return planned.plans.map { ($0.text, $0.pages) }
                     }
                 }

@@ -55,6 +55,19 @@ extension NagStatements {
         """
     }
 
+    /// The time since which a nag has been due, as `since`; null when none is. Nags that no round has read since the upgrade
+    /// that brought the scheduler have no such time: they count as due from `now`, and hide no other.
+    static func dueSince(at now: Timestamp) -> SQL {
+        """
+        SELECT coalesce(
+            (SELECT next_step_at FROM nags
+             WHERE status = 'open' AND next_step_at > \(Timestamp.epoch) AND next_step_at <= \(now)
+             ORDER BY next_step_at, family_id, id LIMIT 1),
+            (SELECT \(now) FROM nags WHERE status = 'open' AND next_step_at <= \(Timestamp.epoch)
+             ORDER BY next_step_at, family_id, id LIMIT 1)) AS since
+        """
+    }
+
     /// Moves a nag's `next_step_at`, unless anything in its family has changed. It locks the family's row like an act,
     /// without taking a number.
     static func reschedule(_ record: NagRecord, to moment: Timestamp) -> SQL {
