@@ -193,6 +193,22 @@ struct OutputCheckTests {
         #expect(check.refusal(of: many, for: long) == .length, "with the name put back it is too long")
     }
 
+    @Test(
+        "a digest's figure counts what one of the four words after it names, as in the rules' “2 nags are still open”")
+    func figures() throws {
+        let facts = DigestFacts(
+            familyID: familyID, members: [.init(userID: user(1), displayName: "Ben")],
+            nags: [1, 2].map { .init(recipientID: user(1), status: .open, dueAt: noon + .days($0), closedAt: nil) })
+        let prompt = PromptFacts.digest(Snapshot(facts), try heuristics())
+        let check = FigureCheck(try PromptBook.english().vocabulary, prompt)
+        let draft = try #require(prompt.values[.draft])
+        #expect(draft.contains("2 nags are still open"))
+        #expect(check.refusal(of: draft) == nil)
+        #expect(check.refusal(of: draft.replacing("2 nags", with: "3 nags")) == .figure)
+        #expect(
+            check.refusal(of: draft.replacing("are still", with: "are still all")) == .figure, "it is the fifth word")
+    }
+
     @Test("random texts: what is accepted has no word of the avoid list, no foreign number and no other character")
     func random() throws {
         let (check, book, facts) = (try Self.check(), try Phrasebook.english(), try Self.tip())
