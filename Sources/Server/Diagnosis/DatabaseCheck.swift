@@ -10,22 +10,36 @@ public struct DatabaseCheck: Sendable {
 
     private let databaseURL: String
     private let folder: String
+    private let isRestored: Bool
     private let clock: any WallClock
 
     /// - Parameters:
     ///   - databaseURL: the server login's.
     ///   - folder: of the migrations.
-    public init(databaseURL: String, folder: String, clock: any WallClock = SystemClock()) {
-        (self.databaseURL, self.folder, self.clock) = (databaseURL, folder, clock)
+    ///   - isRestored: whether the database was restored from a backup, so that one in recovery is no standby.
+    public init(databaseURL: String, folder: String, isRestored: Bool = false, clock: any WallClock = SystemClock()) {
+        (self.databaseURL, self.folder, self.isRestored, self.clock) = (databaseURL, folder, isRestored, clock)
     }
 
-    /// - Returns: one result, of `database`, when the database does not answer.
+    /// The result of a restored database that is not whole yet.
+    public static let inRecovery = CheckResult.failed(
+        "database", "PostgreSQL is in recovery: it still replays its log, is read-only, and lacks entries",
+        advice: """
+            wait until SELECT pg_is_in_recovery() answers f, then run nagz restore-check again; if recovery has paused at
+            its target, SELECT pg_wal_replay_resume() ends it
+            """)
+
+    /// - Returns: one result, of `database`, when the database does not answer, or is in recovery after a restore.
     public func run() async -> [CheckResult] {
         do {
             let requirements = try SchemaRequirements(Schema.migrations(folder))
-            let clock = clock
-            return try await Schema.inspect(databaseURL) {
-                try await Self.run($0, requirements, clock)
+            let (clock, isRestored) = (clock, isRestored)
+            return try await Schema.inspect(databaseURL) { database in
+                if isRestored {
+                    let row = try await database.query("SELECT pg_is_in_recovery() AS is_in_recovery").one()
+                    if try row["is_in_recovery"] { return [Self.inRecovery] }
+                }
+                return try await Self.run(database, requirements, clock)
             }
         } catch let fault as Migrator.Fault {
             return [Self.failed("schema", fault)]

@@ -16,9 +16,10 @@ struct CheckedSetting {
         checkpointFile = try? AuditKeyFile.checkpointFile(given)
     }
 
-    func database() async -> [CheckResult] {
+    /// - Parameter isRestored: whether the database was restored from a backup.
+    func database(isRestored: Bool = false) async -> [CheckResult] {
         guard let databaseURL, let folder else { return [] }
-        return await DatabaseCheck(databaseURL: databaseURL, folder: folder).run()
+        return await DatabaseCheck(databaseURL: databaseURL, folder: folder, isRestored: isRestored).run()
     }
 
     func standby() -> StandbyCheck? {
