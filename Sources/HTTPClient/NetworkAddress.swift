@@ -103,4 +103,12 @@ public struct NetworkGuard: Sendable {
         if allowed.contains(where: { $0.contains(address) }) { return true }
         return allowsInternet && !address.isOwnNetwork
     }
+
+    /// Whether no connection to a host is allowed; false for a name that only a resolver knows, which `localhost` is not.
+    public func refuses(host: String) -> Bool {
+        let addresses = (host.lowercased() == "localhost" ? ["127.0.0.1", "::1"] : [host]).compactMap {
+            NetworkAddress($0)
+        }
+        return !addresses.isEmpty && !addresses.contains(where: allows)
+    }
 }

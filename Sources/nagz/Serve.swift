@@ -41,6 +41,9 @@ enum Serve {
         if configuration.acceptsDevelopmentTokens {
             say("WARNING: development tokens are on; everybody may act as anybody")
         }
+        for option in configuration.refusedProviders {
+            say("WARNING: --\(option) leads into the own network: nothing is sent there without --delivery-networks")
+        }
         if let connections = configuration.scarceConnections {
             say("no more than \(connections) connections at once: \(descriptors) descriptors are allowed (ulimit -n)")
         }

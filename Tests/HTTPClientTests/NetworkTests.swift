@@ -42,6 +42,18 @@ struct NetworkTests {
         }
     }
 
+    @Test(
+        "of a host it is known without a resolver whether it is refused, if it is an address or localhost",
+        arguments: [
+            ("127.0.0.1", [], true), ("localhost", [], true), ("LocalHost", [], true), ("::1", [], true),
+            ("10.1.2.3", [], true), ("192.0.2.1", [], false), ("hooks.example.org", [], false), ("", [], false),
+            ("10.1.2.3", ["10.0.0.0/8"], false), ("10.1.2.3", ["10.2.0.0/16"], true),
+            ("localhost", ["127.0.0.0/8"], false), ("localhost", ["::1"], false),
+        ])
+    func hosts(host: String, allowed: [String], isRefused: Bool) {
+        #expect(NetworkGuard(allowing: allowed.compactMap { NetworkBlock($0) }).refuses(host: host) == isRefused)
+    }
+
     @Test("no request is sent over a connection whose other end is not allowed, or is unknown")
     func peer() throws {
         let request = HTTPClientRequest("GET", "https://api.example.com")

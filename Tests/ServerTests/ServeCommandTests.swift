@@ -164,6 +164,22 @@ struct ServeCommandTests {
         }
     }
 
+    @Test("nagz serve warns of a webhook in the own network that --delivery-networks does not allow, and of no other")
+    func refusedProviders() async throws {
+        try await withTemporaryFolder { folder in
+            try Self.writeKeys(in: folder)
+            let push = ["--push", "http://127.0.0.1:9/push", "--webhook-secret-file", folder + "/token"]
+            for (networks, isRefused) in [
+                (["--delivery-networks", "10.0.0.0/8"], true), (["--delivery-networks", "127.0.0.0/8"], false),
+            ] {
+                try await withServe(push + networks + ["--sms", "http://10.1.2.3/sms"]) { serve in
+                    #expect(serve.greeting.contains("WARNING: --push leads into the own network") == isRefused)
+                    #expect(serve.greeting.contains("WARNING: --sms") == !isRefused)
+                }
+            }
+        }
+    }
+
     @Test("after SIGTERM with a drain delay nagz serve is not ready but answers, and a second signal ends the delay")
     func drainDelay() async throws {
         try await withServe("--drain-delay", "300") { serve in
@@ -226,6 +242,10 @@ struct ServeCommandTests {
     /// Runs `body` with a server that was just started; it MUST end with 0 when it is told to stop.
     private func withServe(
         _ options: String..., shell: String = "", body: @Sendable (Serve) async throws -> Void
+    ) async throws { try await withServe(options, shell: shell, body: body) }
+
+    private func withServe(
+        _ options: [String], shell: String = "", body: @Sendable (Serve) async throws -> Void
     ) async throws {
         let program = try #require(NagzProgram.url)
         try await TestCluster.shared.withDatabase { url in

@@ -1,5 +1,7 @@
 import Domain
+import Foundation
 import HTTP
+import HTTPClient
 import Postgres
 
 /// Everything that is configurable. No secret has a default.
@@ -38,6 +40,22 @@ public struct Configuration: Sendable {
     public var deliveries = DeliveryOptions()
     /// The way in which mails about accounts leave the server; nil sends none.
     public var mail: MailOptions?
+    /// The options whose URL leads to an address that `--delivery-networks` does not allow: nothing is sent there.
+    public var refusedProviders: [String] {
+        var urls: [(option: String, url: String)] = []
+        if runsDeliveries, case .webhook(let webhook) = deliveries.push { urls.append(("push", webhook.url)) }
+        // Every instance sends codes.
+        if runsDeliveries || deliveries.codeGateway != nil, case .webhook(let webhook) = deliveries.sms {
+            urls.append(("sms", webhook.url))
+        }
+        func isRefused(_ url: String, by networks: NetworkGuard) -> Bool {
+            let host = URL(string: url)?.host() ?? ""
+            return networks.refuses(host: host.trimmingCharacters(in: ["[", "]"]))
+        }
+        var refused = urls.filter { isRefused($0.url, by: deliveries.networks) }.map(\.option)
+        if let mail, isRefused(mail.carrier.url, by: mail.networks) { refused.append("mail") }
+        return refused
+    }
     /// The language models that this server can ask.
     public var models = ModelOptions()
     public var enforcesRateLimits = true

@@ -7,6 +7,13 @@ public struct MailOptions: Sendable {
     public enum Carrier: Sendable {
         case relay(MailRelay)
         case webhook(DeliveryOptions.Webhook)
+
+        var url: String {
+            switch self {
+            case .relay(let relay): relay.url
+            case .webhook(let webhook): webhook.url
+            }
+        }
     }
 
     public var carrier: Carrier
