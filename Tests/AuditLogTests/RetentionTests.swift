@@ -76,9 +76,42 @@ struct RetentionTests {
         return family
     }
 
-    @Test("no two retention rules have the same name")
-    func names() {
-        #expect(Set(Retention.rules.map(\.name)).count == Retention.rules.count)
+    /// The rules that end a part of a table's rows or columns, and the table.
+    private static let partial = [
+        "nag_words": "nags", "approval_comments": "policy_approvals", "unused_attachments": "attachments",
+    ]
+    /// The tables without a rule, and what ends their rows.
+    private static let ruleless = [
+        "refresh_tokens": "their session", "ai_session_turns": "their session", "nag_attachments": "their attachment",
+        "live_sockets": "the socket, or its server",
+        "users": "purged after the account's deletion", "devices": "signing out", "admins": "nagz admin",
+        "ai_keys": "their person", "blocks": "kept for safety", "connections": "kept as their audit entries are",
+        "families": "kept with the audit log", "family_clock": "its family", "memberships": "its family",
+        "relationships": "its family", "child_credentials": "the child's account", "child_settings": "the purge",
+        "consents": "kept as proof", "preferences": "the purge", "policies": "their family",
+        "sync_grants": "their session", "resolved_nags": "counts without words", "ai_constraints": "who set them",
+        "member_totals": "sums, one a member", "badges": "one of a kind for a member", "incentive_rules": "guardians",
+        "report_snapshots": "nothing writes it", "scheduler_plan": "one row", "schema_migrations": "one a migration",
+        "audit_entry": "nagz audit prune", "audit_payload": "nagz audit prune", "audit_leaf": "kept as proof",
+        "audit_node": "kept as proof", "audit_checkpoint": "kept as proof", "audit_key": "kept as proof",
+        "audit_findings": "kept as proof", "audit_pass": "one row", "audit_prune": "kept as proof",
+        "audit_subject_key": "erasure",
+    ]
+
+    @Test("every table has a retention rule of its own name, or is listed with what ends its rows")
+    func tables() async throws {
+        let rules = Retention.rules.map(\.name)
+        #expect(Set(rules).count == rules.count)
+        let ruled = Set(rules.map { Self.partial[$0] ?? $0 })
+        try await TestServer.run { server in
+            let rows = try await server.rows(
+                "SELECT relname::text AS name FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
+            )
+            let tables = Set(rows.compactMap { $0["name"]?.stringValue })
+            #expect(tables.subtracting(ruled).subtracting(Self.ruleless.keys) == [], "neither a rule nor a reason")
+            #expect(ruled.subtracting(tables) == [], "a rule without a table")
+            #expect(Set(Self.ruleless.keys).subtracting(tables.subtracting(rules)) == [], "a reason for nothing")
+        }
     }
 
     @Test("nothing is due a day before its time; what is due is counted and deleted in batches, once")
