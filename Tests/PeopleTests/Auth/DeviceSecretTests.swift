@@ -56,18 +56,29 @@ struct DeviceSecretTests {
         }
     }
 
-    @Test("another account's device secret and an invented one count as none")
+    @Test("another account's device secret and an invented one count as none, and use up no limit of that account")
     func worthless() async throws {
         try await TestServer.run(configure: Self.behindProxy) { server in
-            try await server.signUp("nell@example.org")
+            let own = try #require(try await server.signUp("nell@example.org").deviceSecret).wireText
             let other = try #require(try await server.signUp("mallory@example.org").deviceSecret).wireText
             let unlike = try await Self.logIn(server, password: "wrong", with: other)
             let none = try await Self.logIn(server, password: "wrong")
             #expect(unlike.status == 401 && unlike.json?["error"]?["message"] == none.json?["error"]?["message"])
+            // With either the limit of account and address holds; ten attempts would use up that of a device.
+            for _ in 0..<10 {
+                #expect(
+                    try await Self.logIn(server, password: "wrong", with: other, from: "203.0.113.1").status == 401)
+            }
+            for secret in [other, "made up"] {
+                #expect(
+                    try await Self.logIn(server, password: "wrong", with: secret, from: "203.0.113.1").status == 429)
+            }
             try await Self.flood(server)
             for secret in [other, "made up", String(repeating: "é", count: 200)] {
                 #expect(try await Self.logIn(server, with: secret).status == 429)
             }
+            #expect(try await Self.logIn(server, with: own).status == 200, "only those secrets are worthless")
+            #expect(try await Self.logIn(server, "mallory@example.org", with: other, from: "203.0.113.2").status == 200)
             for secret in ["", String(repeating: "x", count: 201), "a\u{0}"] {
                 #expect(try await Self.logIn(server, with: secret).status == 422)
             }
