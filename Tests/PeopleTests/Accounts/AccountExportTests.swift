@@ -145,10 +145,21 @@ struct AccountExportTests {
         }
     }
 
-    @Test("exports at once succeed or are refused with 429, and their count returns to zero")
+    @Test("a person has two exports at once; further ones are refused with 429, and their count returns to zero")
     func limits() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
+            let limiter = try #require(server.exports)
+            var running = [
+                try limiter.begin(family.child.id, from: nil), try limiter.begin(family.child.id, from: nil),
+            ]
+            try await server.expectOnly {
+                try await expectRefusal(429) { try await Self.export(family.child, on: server) }
+            }
+            _ = try await Self.export(family.guardian, on: server)
+            running.removeLast()
+            _ = try await Self.export(family.child, on: server)
+            running.removeAll()
             let outcomes = try await together(outcomesOf: 12) { _ in try await Self.export(family.child, on: server) }
             for outcome in outcomes {
                 if case .failure(let error) = outcome { #expect(error.status == 429) }
