@@ -117,14 +117,24 @@ struct DraftEndTests {
             )
             let rejected = try await server.draft(in: family, as: family.participant)
             try await server.reject(rejected, as: family.participant)
-            for preferences: JSONObject in [["tone": "firm"], ["ai_mode": "heuristic"], ["ai_mode": "off"]] {
+            let harmless: JSONObject = [
+                "gamification_enabled": true, "quiet_hours_enabled": true, "quiet_hours_start": "21:00",
+                "quiet_hours_end": "07:00", "timezone": "Asia/Tokyo", "notification_frequency": "daily_digest",
+                "digest_at": "19:00", "delivery_channel": "both", "mute_until": nil, "ai_server_enabled": true,
+                "ai_on_device_enabled": false, "pushback_mode": "off", "use_commit_time_for_escalation": true,
+                "notify_sent_overdue": false, "tone": "firm", "ai_mode": "heuristic", "ai_privacy_level": "local",
+                "ai_model_local": "local_model", "ai_model_cloud": nil, "ai_token_threshold": 300,
+                "ai_log_retention_days": 7, "ai_log_errors_only": true,
+            ]
+            #expect(Set(harmless.members.map(\.key)) == Set(PreferenceKey.allCases.map(\.rawValue)))
+            func prefer(_ name: String, _ value: JSONValue) async throws -> DraftState {
                 try await server.call(
-                    API.updatePreferences, FamilyQuery(familyID: family.id), PreferenceUpdate(preferences: preferences),
-                    as: family.participant)
-                let isOff = preferences["ai_mode"] == "off"
-                #expect(
-                    try await server.draft(own.id, as: family.guardian).progress.state == (isOff ? .expired : .draft))
+                    API.updatePreferences, FamilyQuery(familyID: family.id),
+                    PreferenceUpdate(preferences: [name: value]), as: family.participant)
+                return try await server.draft(own.id, as: family.guardian).progress.state
             }
+            for one in harmless.members { #expect(try await prefer(one.key, one.value) == .draft, "\(one.key)") }
+            #expect(try await prefer("ai_mode", "off") == .expired)
             #expect(try await server.draft(other.id, as: family.guardian).progress.state == .draft)
             let seen = try await server.draft(rejected.id, as: family.guardian).progress
             #expect(seen.state == .rejected && seen.endReason == nil)

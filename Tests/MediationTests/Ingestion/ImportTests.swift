@@ -174,12 +174,18 @@ struct ImportTests {
             let own = try await scene.send(
                 [scene.item(1)], as: ImportID(high: 0x0d, low: 3), by: scene.home.participant)
             #expect(own.items[0].outcome == .new)
-            // What is over stays imported: the item has had its chance.
+            // What is over stays imported, also when its draft is gone: the first answer, or none in another import.
             server.clock.advance(by: .days(40))
             try await server.sql("DELETE FROM drafts")
-            #expect(
-                try await server.expectOnly { try await scene.send([scene.item(1, after: 3 - 960)]) }.items.map(
-                    \.outcome) == [.new])
+            try await server.expectOnly {
+                for (batch, outcome) in [
+                    (ImportScene.batch, ImportOutcome.new), (ImportID(high: 0x0d, low: 4), .alreadyImported),
+                ] {
+                    let late = try await scene.send([scene.item(1, after: 3 - 960)], as: batch).items
+                    #expect(late.map(\.outcome) == [outcome] && late[0].draftID == first.items[0].draftID)
+                }
+            }
+            #expect(try await scene.draftCount() == 0)
         }
     }
 
@@ -222,12 +228,17 @@ struct ImportTests {
         }
     }
 
-    @Test("a hundred items are imported and confirmed together, and the limits of drafts and nags hold")
+    @Test("a hundred items are imported and confirmed together; limits of an import, of drafts and of nags hold")
     func limits() async throws {
         try await TestServer.run { server in
             let scene = try await ImportScene(server)
             let batch = try await scene.imported(100)
             #expect(batch.drafts.count == 100)
+            try await server.expectOnly {
+                try await expectRefusal(422) {
+                    try await scene.send((1...101).map { scene.item($0) }, as: ImportID(high: 0x0d, low: 9))
+                }
+            }
             let key = try await scene.confirmed(batch.open())
             let counts = try await server.rows("SELECT count FROM daily_counts WHERE act = 'draft_steps'")
             #expect(counts == [["count": 300]])
@@ -238,7 +249,9 @@ struct ImportTests {
             }
             #expect(try await scene.read().states.allSatisfy { $0 == .confirmed })
             let two = ImportSelection(drafts: Array(batch.open().drafts.prefix(2)))
-            try await scene.execute(two, try await scene.confirm(two))
+            let done = try await scene.execute(two, try await scene.confirm(two))
+            #expect(done.states.prefix(2) == [.executed, .executed] && done.openDrafts == 98)
+            #expect(try await server.rows("SELECT id FROM nags").count == 2)
             try await server.sql("UPDATE daily_counts SET count = \(DailyLimit.draftSteps.perDay - 2)")
             let more = ImportID(high: 0x0d, low: 2)
             try await server.expectOnly {
@@ -246,7 +259,13 @@ struct ImportTests {
                     try await scene.send((201...203).map { scene.item($0) }, as: more)
                 }
             }
-            try await scene.send((201...202).map { scene.item($0) }, as: more)
+            let last = try await scene.send((201...202).map { scene.item($0) }, as: more)
+            #expect(last.items.map(\.outcome) == [.new, .new])
+            try await server.expectOnly {
+                try await expectRefusal(429) {
+                    try await scene.send([scene.item(203)], as: ImportID(high: 0x0d, low: 3))
+                }
+            }
         }
     }
 

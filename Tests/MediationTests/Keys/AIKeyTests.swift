@@ -133,13 +133,24 @@ struct AIKeyTests {
         }
     }
 
-    @Test("a key whose endpoint is in the own network is reported as unreachable")
+    @Test("a service in the own network is not called with a person's key, and is reported as unreachable")
     func innerAddress() async throws {
-        try await TestServer.run { server in
-            let loner = try await server.account()
-            try await server.insertInnerKey(of: loner)
-            let check = try await server.check(.custom, as: loner)
-            #expect(!check.isAvailable && check.reason == "unreachable")
+        try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { service in
+            for isAllowed in [false, true] {
+                try await TestServer.run(configure: { configuration in
+                    configuration.models.authorities = service.authority
+                    if isAllowed { configuration.callThirdParties(service) }
+                }) { server in
+                    let loner = try await server.account()
+                    try await server.insertKey(
+                        .custom, model: "test-model", endpoint: service.url() + "/model/good", of: loner)
+                    let check = try await server.check(.custom, as: loner)
+                    #expect(check.isAvailable == isAllowed)
+                    #expect(isAllowed || check.reason == "unreachable")
+                    let asked = String(decoding: try await service.content(of: "/requests"), as: UTF8.self)
+                    #expect(asked.contains("/model/good") == isAllowed)
+                }
+            }
         }
     }
 
