@@ -80,10 +80,10 @@ struct GrowthTests {
         ]
     }
 
-    @Test("with 10,000 old nags a statement reads at most 1.5 times and 8 more pages than with 100")
+    @Test("with 10,000 old nags a statement finds rows and reads at most 1.5 times and 8 more pages than with 100")
     func history() async throws {
         let measured = Mutex<[Int: [(name: String, pages: Int, plan: String)]]>([:])
-        for old in [100, 1_000, 10_000] {
+        for old in [100, 10_000] {
             try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
                 let home = try await server.family(consents: [.aiMediation])
                 let nag = NagID(high: 0xa1, low: 1)
@@ -94,7 +94,10 @@ struct GrowthTests {
                 let plans = try await server.database.run { database in
                     try await database.transaction { transaction in
                         let planned = PlannedQueries(transaction)
-                        for (_, statement) in statements { _ = try await planned.query(statement) }
+                        for (name, statement) in statements {
+                            let rows = try await planned.query(statement)
+                            #expect(rows.count > 0, "\(name) reads nothing that could grow")
+                        }
                         return planned.plans.map { ($0.pages, $0.text) }
                     }
                 }
@@ -106,6 +109,7 @@ struct GrowthTests {
         let (small, large) = (measured.withLock { $0[100] } ?? [], measured.withLock { $0[10_000] } ?? [])
         #expect(small.count == 9 && large.count == 9)
         for (small, large) in zip(small, large) {
+            #expect(small.pages > 0, "\(small.name)")
             // An index may be a level or two deeper.
             #expect(
                 large.pages <= small.pages + small.pages / 2 + 8,

@@ -136,12 +136,11 @@ struct PlanTests {
             let plan = try #require(plans.first)
             let update = try #require(plan.firstRange(of: "Update on family_clock"))
             let lines = plan[update.lowerBound...].split(separator: "\n").map { $0.drop { " ->".contains($0) } }
-            // As they come, which is sorted, or as the index has them.
             #expect(lines[1] == "Nested Loop", "\(plan)")
-            if families > 0 {
-                #expect(lines[2].hasPrefix("Function Scan on unnest request"), "\(plan)")
-                #expect(lines[3].hasPrefix("Index Scan using family_clock_pkey"), "\(plan)")
-            }
+            // As they come, which is sorted; over an empty table as the index has them, which is sorted too.
+            let scans = lines.filter { $0.contains(" Scan ") }.prefix(2)
+            let (requests, index) = ("Function Scan on unnest request", "Index Scan using family_clock_pkey on family_clock c")
+            #expect(scans.elementsEqual(families > 0 ? [requests, index] : [index, requests], by: ==), "\(plan)")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import JSON
 import Postgres
 import SQL
 import Testing
@@ -111,6 +112,9 @@ struct FeedPlanTests {
             let page = try await server.call(
                 API.syncEvents, SyncQuery(familyID: family.id), as: family.participant)
             #expect(page.nagEvents.map(\.nagID) == [nag])
+            // The statement has not named them.
+            let stored = try await server.rows("SELECT creator_id FROM nag_events WHERE nag_id = \(nag)")
+            #expect(stored.map { $0["creator_id"] } == [.string(family.participant.id.description)])
         }
     }
 }
