@@ -77,11 +77,32 @@ struct HelpTests {
         }
     }
 
-    @Test("lines of the manual page have 125 characters at most, and the help of serve names its defaults")
+    @Test(
+        "lines of the manual page have 125 characters at most, and the help of serve names every default and variable")
     func form() throws {
         let (_, page, _) = try Self.run(["manual"])
-        for line in page.replacing("\\-", with: "-").split(separator: "\n") { #expect(line.count <= 125, "\(line)") }
+        let lines = page.replacing("\\-", with: "-").split(separator: "\n")
+        #expect(lines.count > 500)
+        for line in lines { #expect(line.count <= 125, "\(line)") }
         let serve = try Self.run(["serve", "--help"]).output
+        let options = serve.replacing(/\n {6,}/, with: " ").split(separator: "\n")
+        let document = try String(contentsOf: repository.appending(path: "deploy/configuration.md"), encoding: .utf8)
+        var compared = 0
+        for row in document.split(separator: "\n") where row.hasPrefix("| `--") {
+            let cells = row.replacing("\\|", with: "/").split(separator: "|").map {
+                $0.trimmingCharacters(in: [" ", "`"])
+            }
+            let flag = cells[0].split(separator: " ")[0]
+            guard let option = options.first(where: { $0.contains("  \(flag) ") || $0.hasSuffix("  \(flag)") }) else {
+                continue
+            }
+            compared += 1
+            if !cells[1].isEmpty { #expect(option.contains(cells[1]), "\(option)") }
+            if !cells[2].hasPrefix("none") {
+                #expect(option.contains("(default ") || option.contains("; default "), "\(option)")
+            }
+        }
+        #expect(compared > 30)
         #expect(serve.contains("(default 9800)") && serve.contains("(else NAGZ_TOKEN_KEY_FILE)"))
     }
 

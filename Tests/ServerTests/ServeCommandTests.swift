@@ -75,12 +75,22 @@ struct ServeCommandTests {
     @Test(
         "nagz serve does not start with a model that is nameless, remote or misconfigured, and says why",
         arguments: [
-            (["NAGZ_MODEL_URL": "https://models.example.org/v1", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
-            (["NAGZ_MODEL_URL": "http://localhost:8081", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
-            (["NAGZ_MODEL_URL": "http://10.0.0.1:8081", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
-            (["NAGZ_MODEL_URL": "http://127.0.0.1:8081"], "NAGZ_MODEL_NAME"),
-            (["NAGZ_MODEL_PROMPTS": "/nowhere"], "no file"), (["NAGZ_MODEL_PROMPTS": "README.md"], "line "),
-            (["NAGZ_MODEL_NAME": "m"], "NAGZ_MODEL_URL"),
+            (
+                ["NAGZ_MODEL_URL": "https://models.example.org/v1", "NAGZ_MODEL_NAME": "m"],
+                "MODEL_URL takes a URL on this machine"
+            ),
+            (
+                ["NAGZ_MODEL_URL": "http://localhost:8081", "NAGZ_MODEL_NAME": "m"],
+                "MODEL_URL takes a URL on this machine"
+            ),
+            (
+                ["NAGZ_MODEL_URL": "http://10.0.0.1:8081", "NAGZ_MODEL_NAME": "m"],
+                "MODEL_URL takes a URL on this machine"
+            ),
+            (["NAGZ_MODEL_URL": "http://127.0.0.1:8081"], "MODEL_URL needs NAGZ_MODEL_NAME"),
+            (["NAGZ_MODEL_PROMPTS": "/nowhere"], "no file “/nowhere”"),
+            (["NAGZ_MODEL_PROMPTS": "README.md"], "“README.md”: line "),
+            (["NAGZ_MODEL_NAME": "m"], "need NAGZ_MODEL_URL"),
             (
                 [
                     "NAGZ_MODEL_URL": "http://127.0.0.1:8081", "NAGZ_MODEL_NAME": "m",
@@ -102,6 +112,22 @@ struct ServeCommandTests {
             let line = ChildProcess.text(process.errors)
             #expect(process.wait() == 78)
             #expect(line.contains(advice) && line.split(separator: "\n").count == 1, "\(line)")
+        }
+    }
+
+    @Test("with a model on this machine nagz serve goes on to its database")
+    func rightModel() async throws {
+        try await withTemporaryFolder { folder in
+            try Self.writeKeys(in: folder)
+            let process = try ChildProcess(
+                #require(NagzProgram.url), ["serve", "--port", "0"], in: repository,
+                environment: [
+                    "DATABASE_URL": "host=/nowhere", "NAGZ_TOKEN_KEY_FILE": folder + "/token",
+                    "NAGZ_AUDIT_KEY_FILE": folder + "/audit", "NAGZ_MODEL_URL": "http://127.0.0.1:8081",
+                    "NAGZ_MODEL_NAME": "m", "NAGZ_MODEL_KEY_FILE": folder + "/token",
+                ])
+            let line = ChildProcess.text(process.errors)
+            #expect(process.wait() == 69 && !line.contains("MODEL"), "\(line)")
         }
     }
 
