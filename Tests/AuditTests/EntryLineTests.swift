@@ -41,11 +41,15 @@ struct EntryLineTests {
         if case .some = record { Issue.record("read") }
     }
 
-    @Test("the fast reader refuses a line that is cut off, at any byte")
-    func everyByte() {
-        let line = Array(Self.line().utf8)
+    @Test(
+        "the fast reader reads a whole line, and refuses it cut off before or after any byte",
+        arguments: [line(), line(subject: "\"\(id)\""), line(position: "null")])
+    func everyByte(text: String) {
+        let line = Array(text.utf8)
+        #expect(EntryLine.record(line[...]) != nil)
         for index in line.indices {
             if case .some = EntryLine.record(line[..<index]) { Issue.record("read up to \(index)") }
+            if index > 0, case .some = EntryLine.record(line[index...]) { Issue.record("read from \(index)") }
         }
     }
 

@@ -232,16 +232,23 @@ struct HonestTests {
         }
     }
 
-    @Test("a key file with an error is refused, and one with two signing keys is read")
+    @Test("a key file with an error is refused with the error's place, and one with two signing keys is read")
     func keyFile() throws {
         let line = String(repeating: "5a", count: 32)
-        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "") }
-        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "origin a\nsign \(line)\n") }
-        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "origin a\nsign \(line)x\nseal \(line)\n") }
-        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "origin a+b\nsign \(line)\nseal \(line)\n") }
-        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "sign \(line)\nseal \(line)\n") }
+        for (text, error) in [
+            ("", "it must hold one line “origin NAME”"), ("origin a\nsign \(line)\n", "it holds no line “seal”"),
+            ("origin a\nseal \(line)\n", "it holds no line “sign”"),
+            ("origin a\nsign \(line)x\nseal \(line)\n", "line 2 is neither"),
+            ("origin a\n\nsign \(line)\nseal \(line.dropLast(2))\n", "line 4 is neither"),
+            ("origin a+b\nsign \(line)\nseal \(line)\n", "it must hold one line “origin NAME”"),
+            ("sign \(line)\nseal \(line)\n", "it must hold one line “origin NAME”"),
+        ] {
+            let fault = #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: text) }
+            #expect(fault?.description.hasPrefix(error) == true, "\(text): \(fault?.description ?? "read")")
+        }
         let keys = try AuditKeyring(
             text: "# c\n\norigin a\nsign \(line)\nsign \(line.replacing("5", with: "6"))\nseal \(line)\n")
-        #expect(keys.signing.count == 2 && keys.handovers.count == 2)
+        #expect(keys.origin == "a" && keys.signing.count == 2 && keys.handovers.count == 2 && keys.masters.count == 1)
+        #expect(keys.signing[0].verifier != keys.signing[1].verifier)
     }
 }

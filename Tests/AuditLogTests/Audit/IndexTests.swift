@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import JSON
 import Postgres
 import SQL
 import Testing
@@ -89,7 +90,8 @@ struct IndexTests {
         }
     }
 
-    @Test("audit_number_at returns the number of the first entry at or after a moment")
+    @Test(
+        "audit_number_at returns the number of a family's first entry at or after a moment, or the one after its last")
     func numberAt() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
@@ -106,6 +108,20 @@ struct IndexTests {
                 #expect(try await number(moment + .milliseconds(1)) == place + 2)
             }
             #expect(try await number(.epoch) == 1)
+            // Of every other family too, whose entries lie between, and whose first ones may be gone.
+            try await Forger(server: server).disarm()
+            try await server.sql("DELETE FROM audit_entry WHERE family_id = md5('f7')::uuid AND n <= 100")
+            for seconds in [0, 1, 4_000, 10_001, 19_000, 30_000] as [Int64] {
+                let moment = ManualClock.start + .seconds(seconds)
+                let numbers = try await server.rows(
+                    """
+                    SELECT audit_number_at(f, \(moment)) AS found,
+                           (SELECT coalesce(min(n) FILTER (WHERE at >= \(moment)), max(n) + 1)
+                            FROM audit_entry WHERE family_id = f) AS expected
+                    FROM (SELECT md5('f' || i)::uuid AS f FROM generate_series(1, 49, 2) i) families
+                    """)
+                #expect(numbers.count == 25 && numbers.allSatisfy { $0["found"] == $0["expected"] }, "\(numbers)")
+            }
         }
     }
 }

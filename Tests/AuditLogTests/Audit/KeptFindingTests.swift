@@ -61,21 +61,31 @@ struct KeptFindingTests {
         }
     }
 
-    @Test("health and metrics show how many findings are open")
+    @Test("health and metrics show how many findings are open, without those that were acknowledged")
     func health() async throws {
         try await TestServer.run { server in
+            let admin = try await server.admin()
             server.clock.set(to: SystemClock().now())  // a server whose clock is not the database's is not ready
-            for open in 0...1 {
+            func expectOpen(_ open: Int) async throws {
                 let ready = try await server.call("GET", "/health/ready")
                 #expect(ready.json?["audit_findings"] == .integer(Int64(open)), "\(ready.text)")
                 #expect(try await server.metrics().text.contains("\nnagz_audit_open_findings \(open)\n"))
+            }
+            for number in 0..<3 {
+                try await expectOpen(number)
                 let id: AuditFindingID = server.random.identifier(at: server.clock.now())
                 try await server.sql(
                     """
                     INSERT INTO audit_findings (id, source, code, n, message, found_at)
-                    VALUES (\(id), 'check', 'altered_entry', \(Int64(open)), 'x', \(server.clock.now()))
+                    VALUES (\(id), 'check', 'altered_entry', \(Int64(number)), 'x', \(server.clock.now()))
                     """)
             }
+            try await server.sql(
+                """
+                UPDATE audit_findings SET acknowledged_at = \(server.clock.now()), acknowledged_by = \(admin.id), reason = 'x'
+                WHERE n = 1
+                """)
+            try await expectOpen(2)
         }
     }
 
