@@ -80,6 +80,14 @@ struct WebSocketClientTests {
             #expect(refused == Hearing(end: .failure(.interrupted)))
             let large = try await Self.hear(server.url() + "/ws/large")
             #expect(large == Hearing(isOpen: true, end: .failure(.interrupted)))
+            var limits = WebSocketClient.Limits()
+            limits.message = 300_000
+            let allowed = try await Self.hear(server.url() + "/ws/large", limits: limits)
+            let message = String(repeating: "a", count: 300_000)
+            #expect(allowed == Hearing(isOpen: true, messages: [message], end: .success(4_001)))
+            limits.message -= 1
+            let longer = try await Self.hear(server.url() + "/ws/large", limits: limits)
+            #expect(longer == large)
             let own = NetworkGuard(allowing: [])
             let forbidden = try await Self.hear(server.url() + "/ws/words", networks: own)
             #expect(forbidden == Hearing(end: .failure(.ownNetwork)))

@@ -102,10 +102,12 @@ struct ParserTests {
         let members = (0..<100_000).map { "\"key\($0)\":\($0)" }.joined(separator: ",")
         let object = try #require(try JSONValue(parsing: "{\(members)}").objectValue)
         #expect(object.count == 100_000)
-        #expect(object["key99999"] == 99_999)
+        #expect((0..<100_000).allSatisfy { object["key\($0)"] == .integer(Int64($0)) })
+        #expect(object["key100000"] == nil)
         #expect(throws: JSONError.self) { try JSONValue(parsing: "{\(members),\"key7\":0}") }
         let text = String(repeating: "a\\n", count: 500_000)
-        #expect(try JSONValue(parsing: "\"\(text)\"").stringValue?.utf8.count == 1_000_000)
+        let expected = String(repeating: "a\n", count: 500_000)
+        #expect(try JSONValue(parsing: "\"\(text)\"").stringValue == expected)
     }
 
     @Test("the parser tells names apart by their bytes")

@@ -52,12 +52,18 @@ struct DigestTurnTests {
                 == (nil, try moment("2026-03-11T22:00:00Z")))
     }
 
-    @Test("a digest's time of today counts as passed from its moment on")
+    @Test(
+        "a digest's time of today counts as passed from its moment to the end of the person's day, and is due no more")
     func begun() throws {
         let zone = try #require(Self.newYork)
-        #expect(DigestTurn.passed(at: Self.six, now: try moment("2026-03-09T21:59:59Z"), zone: zone) == nil)
-        #expect(
-            DigestTurn.passed(at: Self.six, now: try moment("2026-03-09T22:00:00Z"), zone: zone)?.description
-                == "2026-03-09")
+        for (now, date) in [
+            ("2026-03-09T03:59:59Z", "2026-03-08"), ("2026-03-09T04:00:00Z", nil), ("2026-03-09T21:59:59Z", nil),
+            ("2026-03-09T22:00:00Z", "2026-03-09"), ("2026-03-10T03:59:59Z", "2026-03-09"),
+            ("2026-03-10T04:00:00Z", nil),
+        ] {
+            let passed = DigestTurn.passed(at: Self.six, now: try moment(now), zone: zone)
+            #expect(passed?.description == date, "\(now)")
+            if let passed { #expect(try turn(now, last: passed).dueOn == nil, "\(now)") }
+        }
     }
 }
