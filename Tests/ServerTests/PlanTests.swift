@@ -139,7 +139,8 @@ struct PlanTests {
             #expect(lines[1] == "Nested Loop", "\(plan)")
             // As they come, which is sorted; over an empty table as the index has them, which is sorted too.
             let scans = lines.filter { $0.contains(" Scan ") }.prefix(2)
-            let (requests, index) = ("Function Scan on unnest request", "Index Scan using family_clock_pkey on family_clock c")
+            let requests = "Function Scan on unnest request"
+            let index = "Index Scan using family_clock_pkey on family_clock c"
             #expect(scans.elementsEqual(families > 0 ? [requests, index] : [index, requests], by: ==), "\(plan)")
         }
     }
