@@ -138,6 +138,16 @@ public struct Row {
         }
     }
 
+    /// The elements of the array in the column with that name; nil for null.
+    /// - Throws: `unexpectedShape` if there is no such column, or it holds no array of one dimension of such elements.
+    public func list<Element: SQLDecodable>(_ name: StaticString) throws(PostgresError) -> [Element]? {
+        // The cell points into the memory of `rows`.
+        defer { withExtendedLifetime(rows) {} }
+        guard let cell = try cell(name) else { return nil }
+        guard let elements: [Element] = cell.elements() else { throw mismatch(name, [Element].self) }
+        return elements
+    }
+
     /// The cell; nil for null. Valid while the caller keeps `rows`.
     @usableFromInline
     func cell(_ name: StaticString) throws(PostgresError) -> Cell? {
@@ -225,6 +235,31 @@ public struct Row {
     public var timestamp: Int64? { type == SQLType.timestamp.oid ? integer.map { $0 &+ postgresEpoch } : nil }
 
     public var time: SQLTime? { type == timeType ? integer.map { .microseconds($0) } : nil }
+
+    /// The elements of an array of one dimension, in PostgreSQL's binary format: the number of dimensions, whether there
+    /// are nulls, the type of the elements, the length and the lower bound; then each element's length, -1 for null, and
+    /// its bytes. Nil for anything else.
+    fileprivate func elements<Element: SQLDecodable>() -> [Element]? {
+        var position = 0
+        func word() -> Int? {
+            guard unsafe memory.count - position >= 4 else { return nil }
+            defer { position += 4 }
+            return Int(unsafe Int32(bigEndian: memory.loadUnaligned(fromByteOffset: position, as: Int32.self)))
+        }
+        guard let dimensions = word(), word() != nil, let type = word().flatMap(Oid.init(exactly:)) else { return nil }
+        if dimensions == 0 { return [] }
+        guard dimensions == 1, let count = word(), word() != nil else { return nil }
+        var elements: [Element] = []
+        while elements.count < count {
+            guard let length = word(), unsafe length <= memory.count - position else { return nil }
+            let cell: Cell? =
+                length < 0 ? nil : unsafe Cell(.init(rebasing: memory[position..<position + length]), type)
+            guard let element = Element(cell: cell) else { return nil }
+            elements.append(element)
+            position += max(length, 0)
+        }
+        return elements
+    }
 }
 
 /// The OID of `time` in `pg_type`.

@@ -33,6 +33,29 @@ import Testing
         }
     }
 
+    @Test func arraysComeBackAsTheyWent() async throws {
+        try await withDatabase { database in
+            let ids = [NagID(high: 1, low: 2), NagID(high: 3, low: 4)]
+            let row = try await database.query(
+                """
+                SELECT \(SQLList(ids)) AS ids, \(SQLList(["a", "", "zoë"])) AS texts, '{}'::uuid[] AS empty,
+                       ARRAY['a', NULL] AS holes, NULL::uuid[] AS nothing, ARRAY[[1, 2], [3, 4]] AS square, 'x'::text AS text,
+                       array_agg(m ORDER BY m) AS moments FROM (VALUES (timestamptz '1970-01-01 00:00:01Z')) v (m)
+                """
+            ).one()
+            #expect(try row.list("ids") == ids)
+            #expect(try row.list("texts") == ["a", "", "zoë"])
+            #expect(try row.list("empty") == [NagID]())
+            #expect(try row.list("holes") == ["a", String?.none])
+            #expect(try (row.list("nothing") as [NagID]?) == nil)
+            #expect(try row.list("moments") == [Timestamp(microseconds: 1_000_000)])
+            for column: StaticString in ["square", "text", "holes", "ids"] {
+                #expect(throws: PostgresError.self) { try row.list(column) as [Int]? }
+            }
+            #expect(throws: PostgresError.self) { try row.list("absent") as [Int]? }
+        }
+    }
+
     @Test func aWrongTypeOrNameIsAnErrorNotATrap() async throws {
         try await withDatabase { database in
             let row = try await database.query("SELECT 'x'::text AS x, NULL::text AS nothing").one()

@@ -11,10 +11,4 @@ extension Row {
     func optionalTimestamp(_ column: Int) -> Timestamp? {
         timestampMicroseconds(column).map { Timestamp(microseconds: $0) }
     }
-
-    /// The id in a column; the nil one when null.
-    func identifier<Kind>(_ column: Int) -> Identifier<Kind> {
-        let (high, low) = uuid(column)
-        return Identifier(high: high, low: low)
-    }
 }

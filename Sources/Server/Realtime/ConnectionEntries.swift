@@ -43,8 +43,7 @@ struct ConnectionEntry {
     init(_ row: Row) throws {
         let ordinal: Int = try row["ordinal"]
         (index, seq) = (ordinal - 1, try row["n"])
-        let names: String? = try row["people"]
-        let people = Set((names ?? "").split(separator: ",").compactMap { UserID($0) })
+        let people: Set<UserID> = Set(try row.list("people") ?? [])
         guard let kind = AuditKind(rawValue: try row["kind"]), let eventKind = EventKind(kind), !people.isEmpty else {
             event = nil
             return

@@ -54,8 +54,8 @@ enum RealtimeStatements {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, a.id AS actor_id, x.id AS nag_id,
                CASE WHEN e.kind = ANY(\(SQLList(kindsForParties)))
-                    THEN (SELECT string_agg(p.id::text, ',') FROM (\(ConnectionStatements.parties(of: "f.id"))) p)
-                    ELSE (SELECT string_agg(DISTINCT w.id::text, ',') FROM nags n CROSS JOIN LATERAL (
+                    THEN (SELECT array_agg(p.id) FROM (\(ConnectionStatements.parties(of: "f.id"))) p)
+                    ELSE (SELECT array_agg(DISTINCT w.id) FROM nags n CROSS JOIN LATERAL (
                               SELECT n.creator_id AS id UNION ALL SELECT n.recipient_id
                               UNION ALL SELECT g.user_id FROM memberships k
                               JOIN memberships g ON g.family_id = k.family_id AND g.status = 'active' AND g.role = 'guardian'

@@ -9,16 +9,11 @@ extension PolicyRow {
         let limits = try FamilyPolicy(row)
         let terms = PolicyTerms(owners: [], limits: limits, others: try Self.object(try row["constraints"]))
         self.init(
-            id: try row["id"], owners: Self.people(try row["owners"]), isInForce: try row["is_in_force"],
+            id: try row["id"], owners: try row.list("owners") ?? [], isInForce: try row["is_in_force"],
             values: Self.values(
                 of: limits, others: terms.digestOfOthers, version: try row["version"],
                 awaitsCoOwner: try row["awaits_co_owner"]),
             proposal: try PolicyProposalRow(ifAny: row))
-    }
-
-    /// Parses `{id,id}`, with an empty text in quotes for somebody who was erased.
-    fileprivate static func people(_ list: String) -> [Pseudonym?] {
-        list.dropFirst().dropLast().split(separator: ",").map { Pseudonym($0) }
     }
 
     fileprivate static func object(_ text: String) throws -> JSONObject {
@@ -37,7 +32,7 @@ extension PolicyProposalRow {
         // What no owner can propose is no proposal of theirs.
         let values = (try? PolicyTerms(owners: [], constraints: constraints))?.auditValues ?? [:]
         self.init(
-            id: id.description, owners: Set(PolicyRow.people(try row["proposed_owners"])), values: values,
-            approvers: Set(PolicyRow.people(try row["approvers"])))
+            id: id.description, owners: Set(try row.list("proposed_owners") ?? []), values: values,
+            approvers: Set(try row.list("approvers") ?? []))
     }
 }

@@ -101,12 +101,11 @@ enum ReconcileStatements {
         """
     }
 
-    /// An expression: the pseudonyms of an array of users, `{id,id}`, with an empty text in quotes for somebody who was
-    /// erased.
+    /// An expression: the pseudonyms of an array of users, null for somebody who was erased.
     private static func pseudonyms(_ users: SQL) -> SQL {
         """
-        ARRAY(SELECT coalesce(u.pseudonym::text, '') FROM unnest(\(users)) WITH ORDINALITY w (id, place)
-              LEFT JOIN users u ON u.id = w.id ORDER BY w.place)::text
+        ARRAY(SELECT u.pseudonym FROM unnest(\(users)) WITH ORDINALITY w (id, place)
+              LEFT JOIN users u ON u.id = w.id ORDER BY w.place)
         """
     }
 

@@ -141,8 +141,7 @@ enum AIStatements {
             ) l ON true
             LEFT JOIN LATERAL (
                 -- By the family's time, which never goes back: a clock set back must not uncount them.
-                SELECT coalesce(string_agg((extract(epoch FROM a.at) * 1000000)::bigint::text, ',' ORDER BY a.at)
-                                FILTER (WHERE a.sync_ts >= n.cycle_started_at), '') AS push_backs,
+                SELECT array_agg(a.at ORDER BY a.at) FILTER (WHERE a.sync_ts >= n.cycle_started_at) AS push_backs,
                        max(a.at) FILTER (WHERE a.sync_ts < n.cycle_started_at) AS earlier_push_back
                 FROM ai_mediation_events a
                 WHERE a.family_id = n.family_id AND a.nag_id = n.id AND a.prompt_type = 'push_back'
@@ -174,16 +173,6 @@ enum AIStatements {
         """
         to_char(\(moment) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         """
-    }
-
-    /// Parses the list in `push_backs`: microseconds since 1970, separated by commas.
-    static func moments(_ list: String) throws(PostgresError) -> [Timestamp] {
-        var moments: [Timestamp] = []
-        for part in list.split(separator: ",") {
-            guard let microseconds = Int64(part) else { throw .unexpectedShape("push_backs") }
-            moments.append(Timestamp(microseconds: microseconds))
-        }
-        return moments
     }
 
     /// A row for each missed nag, each with the person's pseudonym; one row without times when there was none.

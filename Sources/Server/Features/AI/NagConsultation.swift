@@ -58,7 +58,7 @@ final class NagConsultation {
             facts.recentCategory = CompletionRecord(
                 total: try row["recent_total"], completed: try row["recent_completed"])
             facts.overall = CompletionRecord(total: try row["overall_total"], completed: try row["overall_completed"])
-            facts.pushBacks = try AIStatements.moments(try row["push_backs"])
+            facts.pushBacks = try row.list("push_backs") ?? []
             facts.earlierPushBack = try row["earlier_push_back"]
             facts.policy = try FamilyPolicy(
                 dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],

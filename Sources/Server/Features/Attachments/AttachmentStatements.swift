@@ -32,22 +32,13 @@ enum AttachmentStatements {
         """
     }
 
-    /// An expression: the attachments of the nag `n`, for `urls`; null where there are none, which costs nothing.
+    /// An expression: the ids of the attachments of the nag `n`, in order; null where there are none, which costs
+    /// nothing.
     static let ofNag: SQL = """
         CASE WHEN n.has_attachments THEN (
-            SELECT string_agg(b.attachment_id::text, ',' ORDER BY b.position)
+            SELECT array_agg(b.attachment_id ORDER BY b.position)
             FROM nag_attachments b WHERE b.family_id = n.family_id AND b.nag_id = n.id) END
         """
-
-    static func urls(_ list: String?) throws(PostgresError) -> [AttachmentURL] {
-        guard let list else { return [] }
-        var urls: [AttachmentURL] = []
-        for text in list.split(separator: ",") {
-            guard let id = try? AttachmentID(wireText: String(text)) else { throw .unexpectedShape("attachments") }
-            urls.append(AttachmentURL(id))
-        }
-        return urls
-    }
 
     /// Counts those of the uploads that a nag of the uploader's may use.
     static func countUsable(_ attachments: [AttachmentID], of uploader: UserID, at now: Timestamp) -> SQL {

@@ -32,7 +32,7 @@ extension DeliveryStatements {
                n.cycle_started_at, n.phase_since, n.cycle_started_at > e.at AS is_restarted,
                coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at,
                \(event) AS event_type, e.payload->>'phase' AS phase,
-               array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
+               d.acknowledged, u.pseudonym, f.time_zone,
                CASE WHEN d.channel = 'sms' THEN u.phone END AS phone,
                coalesce(u.status = 'active' AND CASE
                    WHEN \(Notice.isPersonal) THEN true

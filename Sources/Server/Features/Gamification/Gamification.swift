@@ -128,8 +128,8 @@ extension Gamification {
             streak = try row["streak"]
             events = try row["events"]
             completions = try row["completions"]
-            let names: String = try row["badges"]
-            badges = Set(names.split(separator: ",").compactMap { BadgeType(rawValue: String($0)) })
+            let names: [String] = try row.list("badges") ?? []
+            badges = Set(names.compactMap(BadgeType.init(rawValue:)))
             multiplier = try row["points_multiplier"]
             rules = try ActiveRule.list(try row["rules"])
             isMember = try row["is_member"]

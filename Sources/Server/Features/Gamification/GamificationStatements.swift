@@ -13,7 +13,7 @@ enum GamificationStatements {
                \(hasConsent) AS has_consent, \(isEnabled) AS is_enabled, coalesce(t.points, 0) AS points,
                coalesce(t.streak, 0) AS streak, coalesce(t.events, 0) AS events,
                coalesce(t.completions, 0) AS completions, coalesce(o.points_multiplier, 1) AS points_multiplier,
-               (SELECT coalesce(string_agg(b.badge_type, ','), '') FROM badges b
+               (SELECT array_agg(b.badge_type) FROM badges b
                    WHERE b.family_id = m.family_id AND b.user_id = m.user_id) AS badges
         FROM memberships m
         LEFT JOIN member_totals t ON t.family_id = m.family_id AND t.user_id = m.user_id

@@ -6,10 +6,10 @@ import SQL
 enum NagStatements {
     // MARK: Reading
 
-    /// The columns that `NagResponse(_:)` reads, in its order, from `n` joined with `names`.
+    /// The columns that `NagResponse(_:)` reads, from `n` joined with `names`.
     private static let columns: SQL = """
-        n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name, re.display_name, n.due_at, n.category,
-        n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
+        n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name AS creator_name,
+        re.display_name AS recipient_name, n.due_at, n.category, n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
         n.completed_at, n.committed_at, n.recipient_dismissed_at, n.connection_id,
         \(AttachmentStatements.ofNag) AS attachments, n.source, n.opens_at
         """

@@ -29,7 +29,7 @@ struct NagRecord {
     init?(_ row: Row) throws(PostgresError) {
         guard let nag = try NagResponse(row) else { return nil }
         self.nag = nag
-        familyID = row.identifier(1)
+        familyID = try row["family_id"]
         settingsFamily = try row["settings_family"]
         recipient = try row["recipient_pseudonym"]
         timeZone = try row["time_zone"] ?? Preferences.standardTimeZone
@@ -143,24 +143,18 @@ extension NagAct {
 extension NagResponse {
     /// Reads the columns of `NagStatements`; nil where the row holds no nag.
     init?(_ row: Row) throws(PostgresError) {
-        if row.isNull(0) { return nil }
-        func word<Value: RawRepresentable>(_ column: Int) throws(PostgresError) -> Value
-        where Value.RawValue == String {
-            guard let value = row.text(column).flatMap(Value.init) else { throw .unexpectedShape("nag \(column)") }
-            return value
-        }
-        let connection: ConnectionID? = row.isNull(18) ? nil : row.identifier(18)
+        guard let id: NagID = try row["id"] else { return nil }
+        let (family, connection): (FamilyID, ConnectionID?) = (try row["family_id"], try row["connection_id"])
+        let attachments: [AttachmentID] = try row.list("attachments") ?? []
         self.init(
-            id: row.identifier(0), familyID: connection == nil ? row.identifier(1) : nil, connectionID: connection,
-            creatorID: row.identifier(2),
-            recipientID: row.identifier(3), creatorDisplayName: row.text(4), recipientDisplayName: row.text(5),
-            dueAt: row.timestamp(6), category: try word(7), doneDefinition: try word(8), description: row.text(9),
-            strategyTemplate: try word(10), recurrence: row.isNull(11) ? nil : try word(11),
-            parentNagID: row.isNull(12) ? nil : row.identifier(12), status: try word(13), createdAt: row.timestamp(14),
-            completedAt: row.optionalTimestamp(15), committedAt: row.optionalTimestamp(16),
-            recipientDismissedAt: row.optionalTimestamp(17),
-            attachmentURLs: try AttachmentStatements.urls(row.text(19)),
-            source: try word(20))
-        opensAt = row.optionalTimestamp(21)
+            id: id, familyID: connection == nil ? family : nil, connectionID: connection,
+            creatorID: try row["creator_id"], recipientID: try row["recipient_id"],
+            creatorDisplayName: try row["creator_name"], recipientDisplayName: try row["recipient_name"],
+            dueAt: try row["due_at"], category: try row["category"], doneDefinition: try row["done_definition"],
+            description: try row["description"], strategyTemplate: try row["strategy_template"],
+            recurrence: try row["recurrence"], opensAt: try row["opens_at"], parentNagID: try row["parent_nag_id"],
+            status: try row["status"], createdAt: try row["created_at"], completedAt: try row["completed_at"],
+            committedAt: try row["committed_at"], recipientDismissedAt: try row["recipient_dismissed_at"],
+            attachmentURLs: attachments.map(AttachmentURL.init), source: try row["source"])
     }
 }

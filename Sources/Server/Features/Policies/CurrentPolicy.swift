@@ -97,7 +97,7 @@ extension CurrentPolicy {
         awaitsCoOwner = try row["awaits_co_owner"]
         leftOwner = try row["left_owner"]
         terms = try PolicyTerms(
-            owners: Self.ids(try row["owners"]), limits: try FamilyPolicy(row),
+            owners: try row.list("owners") ?? [], limits: try FamilyPolicy(row),
             others: Self.object(try row["constraints"]))
         proposal = try Proposal(ifAny: row)
     }
@@ -106,14 +106,6 @@ extension CurrentPolicy {
     init?(ifAny row: Row) throws {
         guard let _: PolicyID = try row["id"] else { return nil }
         try self.init(row)
-    }
-
-    /// Parses `id,id`.
-    fileprivate static func ids(_ list: String) throws -> [UserID] {
-        let names = list.split(separator: ",")
-        let ids = names.compactMap { UserID($0) }
-        guard ids.count == names.count else { throw PostgresError.unexpectedShape("ids of people") }
-        return ids
     }
 
     fileprivate static func object(_ text: String) throws -> JSONObject {
@@ -132,8 +124,8 @@ extension CurrentPolicy.Proposal {
         proposedBy = try row["proposed_by"]
         proposedAt = try row["proposed_at"]
         terms = try PolicyTerms(
-            owners: CurrentPolicy.ids(try row["proposed_owners"]),
+            owners: try row.list("proposed_owners") ?? [],
             constraints: CurrentPolicy.object(try row["proposed_constraints"]))
-        approvers = Set(try CurrentPolicy.ids(try row["approvers"]))
+        approvers = Set(try row.list("approvers") ?? [])
     }
 }

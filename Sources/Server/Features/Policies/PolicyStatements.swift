@@ -8,12 +8,11 @@ enum PolicyStatements {
     /// The columns of `policies o` that `CurrentPolicy` reads.
     private static let columns: SQL = """
         o.id, o.family_id, o.version, o.changed_by, o.awaits_co_owner, o.left_owner, o.created_at,
-        array_to_string(o.owners, ',') AS owners, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback,
+        o.owners, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback,
         o.cooldown_minutes, o.third_party_models, o.constraints::text AS constraints, o.proposal_id, o.proposed_by, o.proposed_at,
-        array_to_string(o.proposed_owners, ',') AS proposed_owners, o.proposed_constraints::text AS proposed_constraints,
-        array_to_string(ARRAY(SELECT a.approver_id FROM policy_approvals a
-                              WHERE a.family_id = o.family_id AND a.policy_id = o.id
-                                  AND a.proposal_id = o.proposal_id), ',') AS approvers
+        o.proposed_owners, o.proposed_constraints::text AS proposed_constraints,
+        ARRAY(SELECT a.approver_id FROM policy_approvals a
+              WHERE a.family_id = o.family_id AND a.policy_id = o.id AND a.proposal_id = o.proposal_id) AS approvers
         """
 
     static func policy(_ id: PolicyID, in family: FamilyID) -> SQL {

@@ -114,8 +114,7 @@ struct DeliveryFacts {
         self.digest = digest
         pseudonym = try row["pseudonym"]
         trace = try row["trace"]
-        let acknowledged: String = try row["acknowledged"]
-        self.acknowledged = Set(acknowledged.split(separator: ",").compactMap { DeviceID($0) })
+        acknowledged = Set(try row.list("acknowledged") ?? [])
         event = try row["event_type"]
         let phase: String? = try row["phase"]
         self.phase = phase.flatMap(EscalationPhase.init)
