@@ -28,7 +28,7 @@ struct AnthropicProtocol: ModelProtocol {
         }
     }
 
-    func answer(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer {
+    func parse(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer {
         switch document["stop_reason"]?.stringValue {
         case "end_turn", "stop_sequence": break
         case "max_tokens", "model_context_window_exceeded":

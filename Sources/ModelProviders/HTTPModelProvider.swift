@@ -143,7 +143,7 @@ public final class HTTPModelProvider: ModelProvider {
 
     private func read(_ response: HTTPClientResponse) throws(ModelFault) -> ModelAnswer {
         let document = try Self.document(response)
-        do throws(AnswerFault) { return try wire.answer(document) } catch {
+        do throws(AnswerFault) { return try wire.parse(document) } catch {
             if error.isSpentOnThinking {
                 var habits = health.habits(of: model)
                 habits.learnThatItThinks()

@@ -13,7 +13,7 @@ protocol ModelProtocol: Sendable {
     func body(_ request: ModelRequest, model: String, _ habits: ModelHabits) -> [UInt8]
 
     /// Reads an answer with status 200.
-    func answer(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer
+    func parse(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer
 }
 
 /// The contents of an answer.

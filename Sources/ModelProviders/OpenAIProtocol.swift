@@ -59,7 +59,7 @@ struct OpenAIProtocol: ModelProtocol {
     /// Services differ in how they say that the answer is complete; some say nothing.
     private static let complete: Set<String> = ["", "stop", "eos", "eos_token", "end_turn", "stop_sequence"]
 
-    func answer(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer {
+    func parse(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer {
         guard let choice = document["choices"]?[0] else { throw AnswerFault(.unreadable) }
         let (message, usage) = (choice["message"], document["usage"])
         let reason = choice["finish_reason"]

@@ -1,4 +1,5 @@
 import Contract
+import Domain
 import Foundation
 import JSON
 import OpenAPICheck
@@ -114,6 +115,23 @@ struct DocumentTests {
                     operation.method.rawValue, sample.target, status: operation.successStatus, body: answer) == [])
         }
         #expect(try sample.answerAgain() == sample.answer)
+    }
+
+    @Test("the document has every preference that the server knows, with its default")
+    func preferences() throws {
+        let described = try #require(document.schema("PreferenceValues")?["properties"]?.objectValue)
+        #expect(Set(described.members.map(\.key)) == Set(PreferenceKey.allCases.map(\.rawValue)))
+        let defaults = PreferenceOverrides { key in
+            switch described[key.rawValue]?["default"] {
+            case .bool(let flag): .flag(flag)
+            case .string(let text): .text(text)
+            case .integer(let number): .number(Int(number))
+            default: nil
+            }
+        }
+        #expect(Preferences(family: PreferenceOverrides(), user: defaults) == Preferences())
+        let without = described.members.filter { $0.value["default"] == nil }.map(\.key)
+        #expect(Set(without) == ["timezone", "mute_until", "ai_model_local", "ai_model_cloud"])
     }
 
     @Test("examples of the document satisfy their schemas", arguments: document.schemaNames)

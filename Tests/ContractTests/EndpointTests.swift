@@ -61,19 +61,19 @@ struct EndpointTests {
 
     @Test("an endpoint returns a 2xx response as its answer, and throws any other as an APIError")
     func answers() throws {
-        let answer = try API.checkLiveness.answer(status: 200, body: bytes(#"{"status":"ok","more":1}"#).span)
+        let answer = try API.checkLiveness.decode(status: 200, body: bytes(#"{"status":"ok","more":1}"#).span)
         #expect(answer.status == "ok")
         let envelope = ErrorEnvelope(APIError(.rateLimited, "Slow down."), requestID: "r")
         let limited = #expect(throws: APIError.self) {
-            try API.checkLiveness.answer(status: 429, body: envelope.content.span, retryAfter: 7)
+            try API.checkLiveness.decode(status: 429, body: envelope.content.span, retryAfter: 7)
         }
         #expect(limited == APIError(.rateLimited, "Slow down.", retryAfter: 7))
         let proxy = #expect(throws: APIError.self) {
-            try API.checkLiveness.answer(status: 503, body: bytes("<html>").span)
+            try API.checkLiveness.decode(status: 503, body: bytes("<html>").span)
         }
         #expect(proxy?.code == .unavailable)
         let broken = #expect(throws: APIError.self) {
-            try API.getLeaderboard.answer(
+            try API.getLeaderboard.decode(
                 status: 200,
                 body: bytes(
                     #"{"family_id":"018f3c1e-0a52-7c3d-9b61-2f4e5d6c7b8a","period_start":"2026-01-01T00:00:00Z","leaderboard":[{"user_id":"x"}]}"#
@@ -81,7 +81,7 @@ struct EndpointTests {
         }
         #expect(broken?.status == 502)
         #expect(broken?.message.contains("leaderboard[0].user_id") == true)
-        #expect(try API.logOut.answer(status: 204, body: [UInt8]().span) == NoAnswer())
+        #expect(try API.logOut.decode(status: 204, body: [UInt8]().span) == NoAnswer())
     }
 
     @Test("answers keep what public clients rely on beyond the document")

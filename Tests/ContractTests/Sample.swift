@@ -51,7 +51,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
             return names.unknown
         }
         answerAgain = {
-            try endpoint.answer(status: endpoint.operation.successStatus, body: answerBytes.span).content
+            try endpoint.decode(status: endpoint.operation.successStatus, body: answerBytes.span).content
         }
     }
 }

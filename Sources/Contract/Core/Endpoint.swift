@@ -143,7 +143,7 @@ extension Endpoint {
 
     /// Decodes a response, or throws the error in it. A success that cannot be decoded is `INTERNAL_ERROR` with status
     /// 502, because the server is at fault.
-    public func answer(
+    public func decode(
         status: Int, body: Span<UInt8>, retryAfter: Int? = nil
     ) throws(APIError) -> Answer {
         guard status == operation.successStatus else {

@@ -39,7 +39,7 @@ public actor ServerClient {
             if response.status == 401 { throw .signedOut }
         }
         do {
-            return try endpoint.answer(
+            return try endpoint.decode(
                 status: response.status, body: response.body.span, retryAfter: response.retryAfter)
         } catch {
             throw error.status == 502 && error.code == .internalError ? .unreadable(error.message) : .refused(error)
@@ -109,7 +109,7 @@ public actor ServerClient {
             throw refusal.reason == ErrorReason.accountDeleted ? .accountDeleted : .signedOut
         }
         let answer: AuthResponse
-        do { answer = try endpoint.answer(status: response.status, body: response.body.span) } catch {
+        do { answer = try endpoint.decode(status: response.status, body: response.body.span) } catch {
             throw .refused(error)
         }
         var renewed = DeviceSession(answer, at: session.server)
@@ -132,7 +132,7 @@ public actor ServerClient {
         } catch { throw .transport(error) }
         do {
             return DeviceSession(
-                try endpoint.answer(status: response.status, body: response.body.span, retryAfter: response.retryAfter),
+                try endpoint.decode(status: response.status, body: response.body.span, retryAfter: response.retryAfter),
                 at: server)
         } catch {
             throw error.status == 502 && error.code == .internalError ? .unreadable(error.message) : .refused(error)

@@ -17,7 +17,7 @@ extension HTTPConnection {
         pending = (head, plan)
         var limit = worker.limits.body
         if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
-        if let fault = state.admitBody(upTo: limit) { return answer(fault) }
+        if let fault = state.admitBody(upTo: limit) { return refuse(fault) }
         guard expectsContinue, !hasMore else { return }
         writeBuffer.append { $0.append(contentsOf: ResponseHeadWriter.continue100) }
         state.queued(ResponseHeadWriter.continue100.count, now: worker.poller.now)
@@ -47,7 +47,7 @@ extension HTTPConnection {
     }
 
     /// Responds to an error that HTTP itself found; the connection closes afterwards.
-    func answer(_ fault: HTTPRequestError) {
+    func refuse(_ fault: HTTPRequestError) {
         let id = worker.identifiers.requestID()
         // If the head could not be read to its end, the origin may be unknown.
         let origin =

@@ -51,7 +51,7 @@ final class HTTPConnection: ReadinessHandler {
         try worker.poller.watch(descriptor, for: interest, self)
         if !isAdmitted {
             state.refuseConnection()
-            answer(.overloaded)
+            refuse(.overloaded)
         }
         updateInterest()
     }
@@ -117,7 +117,7 @@ final class HTTPConnection: ReadinessHandler {
         case .needsInput: break
         case .head(let head): plan(head, hasMore: hasMore)
         case .request(let body): dispatch(body)
-        case .fault(let fault): answer(fault)
+        case .fault(let fault): refuse(fault)
         case .close: end(.disconnected)
         }
     }

@@ -27,10 +27,10 @@ final class RealtimeRoute {
     func register(in routes: RouteTable) {
         tickets.register(in: routes)
         let route = LoopBound(value: self)
-        routes.add(Route(.get, Self.template) { request in await route.value.answer(request) })
+        routes.add(Route(.get, Self.template) { request in await route.value.serve(request) })
     }
 
-    private func answer(_ request: Request) async -> Response {
+    private func serve(_ request: Request) async -> Response {
         let handshake: WebSocketHandshake
         do throws(WebSocketHandshake.Refusal) { handshake = try WebSocketHandshake(request) } catch {
             let refusal = APIError(.malformedRequest, error.reason, status: Int(error.status.rawValue))

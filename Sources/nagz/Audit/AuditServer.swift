@@ -30,7 +30,7 @@ final class AuditServer: Sendable {
         var request = request(endpoint.target(parameters))
         (request.limits.body, request.limits.whole) = (64 << 20, .seconds(60))
         let response = try await send(request)
-        do { return try endpoint.answer(status: response.status, body: response.body.span) } catch { throw stop(error) }
+        do { return try endpoint.decode(status: response.status, body: response.body.span) } catch { throw stop(error) }
     }
 
     /// Passes on the bytes of an export as they arrive.

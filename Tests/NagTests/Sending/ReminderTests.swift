@@ -283,7 +283,7 @@ struct ReminderTests {
 
     @Test("a worker whose lease ended records no result over a later reminder's success")
     func fencing() async throws {
-        try await Self.run("fail422-slow500") { scene in
+        try await Self.run("fail422-held") { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
             try await scene.worker.round()
             scene.server.clock.advance(by: DeliveryLane.lease)
@@ -292,6 +292,7 @@ struct ReminderTests {
                 scene.server.clock.advance(by: .minutes(15))
                 try await other.run()
             }
+            _ = try await scene.provider.content(of: "/release")
             try await scene.worker.drain()
             let row = try await scene.row()
             #expect(row.failure == nil && row.nextAttempt == scene.nag.dueAt + .minutes(50))

@@ -193,7 +193,7 @@ final class TestServer: Sendable {
             request.method.rawValue, request.target, token: person.map(token), content: request.body, headers, true,
             sourceLocation)
         let retryAfter = reply.header("retry-after").flatMap { Int($0) }
-        return try endpoint.answer(status: reply.status, body: reply.body.span, retryAfter: retryAfter)
+        return try endpoint.decode(status: reply.status, body: reply.body.span, retryAfter: retryAfter)
     }
 
     @discardableResult

@@ -13,6 +13,7 @@ usage: server.py [--certificate FILE --key FILE] [--webhook-secret FILE] [--apns
   /otlp/…           a collector of traces, see traces.py
   /mails            what came by SMTP: each mail's sender, recipients, text, and who signed in
   /requests         what came to the last six, as JSON; never counted itself
+  /release          lets the webhooks and devices with the word `held` in their path answer
 
 The path of a webhook and a device token say what to answer: words between dashes, as `fail503x2-slow200`.
 """
@@ -47,6 +48,7 @@ requests = []
 mails = []
 failures = {}
 busy = {"now": 0, "most": 0}
+released = asyncio.Event()
 
 
 async def answer(send, status, body=b"", headers=()):
@@ -133,6 +135,8 @@ async def provider(scope, receive, send, path):
                   "body": json.loads(body or b"null"), "at": time.monotonic()}
         requests.append(record)
         await asyncio.sleep(number(path, "slow", 0) / 1000)
+        if "held" in path:
+            await released.wait()
         found = re.search(r"fail(\d+)(?:x(\d+))?", path)
         failures[(path, name)] = failures.get((path, name), 0) + 1
         if fault:
@@ -212,6 +216,9 @@ async def app(scope, receive, send):
         await answer(send, 200, json.dumps({"port": mail_server.port, "mails": mails}).encode())
     elif path == "/requests":
         await answer(send, 200, json.dumps({"requests": requests, "most": busy["most"]}).encode())
+    elif path == "/release":
+        released.set()
+        await answer(send, 200)
     elif path == "/hello":
         await answer(send, 200, b"hello over HTTP/" + scope["http_version"].encode(), [(b"x-word", b"one"), (b"x-empty", b"")])
     elif path == "/echo":

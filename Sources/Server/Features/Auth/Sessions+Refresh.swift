@@ -38,7 +38,7 @@ extension Sessions {
                     guard let next = try await keptSuccessor(of: token, in: session, at: now, queries) else {
                         throw APIError.refreshTokenIsInvalid
                     }
-                    return .answer(answer(for: person, session, refreshToken: next, issuedAt: replaced))
+                    return .answer(response(for: person, session, refreshToken: next, issuedAt: replaced))
                 }
                 act.kind = .sessionRevoked
                 act.details = ["reason": "refresh_token_reused"]
@@ -57,7 +57,7 @@ extension Sessions {
             ]
             // Clients sign in rarely and refresh daily: the address of a refresh is one the account uses.
             if let email = person.email { act.statements += rememberAddress(of: person.id, email, context) }
-            return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
+            return .perform(act, response(for: person, session, refreshToken: next, issuedAt: now))
         }
     }
 

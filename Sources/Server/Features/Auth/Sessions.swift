@@ -64,11 +64,11 @@ package final class Sessions {
                     for: Self.lifetime(of: person).unused),
                 SessionStatements.keep(refreshHash: Tokens.refreshHash(token), of: session, at: now),
             ],
-            answer: answer(for: person, session, refreshToken: token, issuedAt: now))
+            answer: response(for: person, session, refreshToken: token, issuedAt: now))
     }
 
-    /// Returns the answer to a sign-in or refresh. The same arguments give the same answer.
-    func answer(
+    /// Returns the response to a sign-in or refresh. The same arguments give the same response.
+    func response(
         for person: Person, _ session: SessionID, refreshToken: String, issuedAt: Timestamp
     ) -> AuthResponse {
         let claims = Tokens.Claims(user: person.id, session: session)

@@ -44,7 +44,7 @@ final class Ingestion {
         for item in items {
             let input = Provenance(item, of: family, event: services.random.identifier(at: caller.now))
             if let earlier = known[item.clientID] {
-                results.append(earlier.answer(to: input))
+                results.append(earlier.result(for: input))
             } else {
                 results.append(try await take(item, input, from: caller, in: family))
             }
@@ -152,7 +152,7 @@ final class Ingestion {
     }
 
     private func result(of input: Provenance, from caller: Caller, in family: FamilyID) async throws -> InputResult? {
-        try await results([input.id], of: caller.userID, in: family, services.database)[input.id]?.answer(to: input)
+        try await results([input.id], of: caller.userID, in: family, services.database)[input.id]?.result(for: input)
     }
 
     func results(

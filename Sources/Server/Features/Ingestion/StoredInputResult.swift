@@ -35,8 +35,8 @@ struct StoredInputResult {
     /// Whether the input was this item, as it is now.
     func isOf(_ item: ImportItem) -> Bool { fingerprint == IngestionStatements.fingerprint(of: item) }
 
-    /// The first answer; a conflict when the id was used for another input.
-    func answer(to input: Provenance) -> InputResult {
+    /// The first result; a conflict when the id was used for another input.
+    func result(for input: Provenance) -> InputResult {
         if let result, fingerprint == input.fingerprint { return result }
         return InputResult(
             clientID: input.id, outcome: .refused, eventID: nil,

@@ -87,15 +87,15 @@ final class Readiness {
         return await withCheckedContinuation { continuation in
             // The first to come resumes; both are on this loop.
             var waiting: CheckedContinuation<Value?, Never>? = continuation
-            func answer(_ value: Value?) {
+            func resume(_ value: Value?) {
                 waiting?.resume(returning: value)
                 waiting = nil
             }
-            let timer = database.poller.schedule(at: .now() + Self.timeout) { answer(nil) }
+            let timer = database.poller.schedule(at: .now() + Self.timeout) { resume(nil) }
             database.poller.spawn {
                 let value = try? await ask(database)
                 database.poller.cancel(timer)
-                answer(value)
+                resume(value)
             }
         }
     }

@@ -13,7 +13,7 @@ extension TestServer {
         let request = API.syncEvents.request(query, NoBody())
         let reply = try await call("GET", request.target, as: person, isDocumented: false)
         guard reply.status == 200 else {
-            return try API.syncEvents.answer(status: reply.status, body: reply.body.span, retryAfter: nil)
+            return try API.syncEvents.decode(status: reply.status, body: reply.body.span, retryAfter: nil)
         }
         guard
             let page = (try JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any]).map(
