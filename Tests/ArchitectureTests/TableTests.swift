@@ -18,7 +18,7 @@ struct TableTests {
                 "Families",
                 "Constraints", "Incentives",
                 "Ingestion", "Ledger", "Metrics", "Nags", "Policies", "Preferences", "Realtime", "Safety", "Sync",
-                "Server/Audit",
+                "AuditKeeping",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access", "Realtime"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
@@ -35,11 +35,11 @@ struct TableTests {
         "families": Ownership(
             writers: ["Families"],
             readers: [
-                "Access", "AI", "Audit", "Deliveries", "Metrics", "Nags", "Preferences", "Server/Audit",
+                "Access", "AI", "Audit", "Deliveries", "Metrics", "Nags", "Preferences", "AuditKeeping",
             ]),
         // The row is born with its family; nobody but the ledger moves it, and the sequencer notes that it is done with it.
         "family_clock": Ownership(
-            writers: ["Ledger", "Families", "Server/Audit"],
+            writers: ["Ledger", "Families", "AuditKeeping"],
             readers: [
                 "Access", "AI", "Audit", "Auth", "Connections", "Devices", "Ingestion", "Nags", "Realtime", "Sync",
             ]),
@@ -50,22 +50,22 @@ struct TableTests {
                 "Keys",
                 "Nags",
                 "Policies",
-                "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
+                "Preferences", "Realtime", "Safety", "Sync", "AuditKeeping",
             ]),
         "child_credentials": Ownership(writers: ["Families"]),
         "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Deliveries", "Nags"]),
         // Made with a membership, suspended for safety.
-        "relationships": Ownership(writers: ["Families", "Safety"], readers: ["Server/Audit"]),
-        "consents": Ownership(writers: ["Consents"], readers: ["Server/Audit"]),
+        "relationships": Ownership(writers: ["Families", "Safety"], readers: ["AuditKeeping"]),
+        "consents": Ownership(writers: ["Consents"], readers: ["AuditKeeping"]),
         "preferences": Ownership(writers: ["Preferences"], readers: ["AI", "Executions", "Gamification"]),
-        "policies": Ownership(writers: ["Policies"], readers: ["AI", "Gamification", "Keys", "Nags", "Server/Audit"]),
-        "policy_approvals": Ownership(writers: ["Policies"], readers: ["Server/Audit"]),
+        "policies": Ownership(writers: ["Policies"], readers: ["AI", "Gamification", "Keys", "Nags", "AuditKeeping"]),
+        "policy_approvals": Ownership(writers: ["Policies"], readers: ["AuditKeeping"]),
         "sync_grants": Ownership(writers: ["Sync"]),
         "nags": Ownership(
             writers: ["Nags"],
             readers: [
                 "AI", "Attachments", "Deliveries", "Gamification", "Metrics", "Realtime", "Reports", "Sync",
-                "Server/Audit",
+                "AuditKeeping",
             ]),
         // Written by a trigger on `nags`.
         "resolved_nags": Ownership(writers: [], readers: ["AI"]),
@@ -80,14 +80,14 @@ struct TableTests {
         "ai_session_turns": Ownership(writers: ["Executions"]),
         "ai_confirmations": Ownership(writers: ["Executions"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
-        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Realtime", "Sync", "Server/Audit"]),
-        "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "Server/Audit"]),
-        "badges": Ownership(writers: ["Gamification"], readers: ["Server/Audit"]),
-        "incentive_rules": Ownership(writers: ["Incentives"], readers: ["Server/Audit"]),
-        "incentive_events": Ownership(writers: ["Incentives"], readers: ["Server/Audit"]),
+        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Realtime", "Sync", "AuditKeeping"]),
+        "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "AuditKeeping"]),
+        "badges": Ownership(writers: ["Gamification"], readers: ["AuditKeeping"]),
+        "incentive_rules": Ownership(writers: ["Incentives"], readers: ["AuditKeeping"]),
+        "incentive_events": Ownership(writers: ["Incentives"], readers: ["AuditKeeping"]),
         "blocks": Ownership(writers: ["Safety"]),
         "abuse_reports": Ownership(writers: ["Safety"]),
-        "connections": Ownership(writers: ["Connections"], readers: ["Server/Audit"]),
+        "connections": Ownership(writers: ["Connections"], readers: ["AuditKeeping"]),
         "devices": Ownership(writers: ["Devices"]),
         "attachments": Ownership(writers: ["Attachments"]),
         "nag_attachments": Ownership(writers: ["Attachments"]),
@@ -96,19 +96,19 @@ struct TableTests {
         "live_sockets": Ownership(writers: ["Realtime"]),
         "scheduler_plan": Ownership(writers: ["Jobs"]),
         // The ledger adds; what retention and erasure take, the audit log's tools take.
-        "audit_entry": Ownership(writers: ["Ledger", "Server/Audit"], readers: ["Audit", "Realtime"]),
-        "audit_payload": Ownership(writers: ["Ledger", "Server/Audit"], readers: ["Audit"]),
-        "audit_leaf": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
-        "audit_node": Ownership(writers: ["Server/Audit"]),
-        "audit_checkpoint": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
-        "audit_key": Ownership(writers: ["Server/Audit"]),
+        "audit_entry": Ownership(writers: ["Ledger", "AuditKeeping"], readers: ["Audit", "Realtime"]),
+        "audit_payload": Ownership(writers: ["Ledger", "AuditKeeping"], readers: ["Audit"]),
+        "audit_leaf": Ownership(writers: ["AuditKeeping"], readers: ["Audit"]),
+        "audit_node": Ownership(writers: ["AuditKeeping"]),
+        "audit_checkpoint": Ownership(writers: ["AuditKeeping"], readers: ["Audit"]),
+        "audit_key": Ownership(writers: ["AuditKeeping"]),
         "audit_findings": Ownership(writers: ["Audit"]),
-        "audit_pass": Ownership(writers: ["Server/Audit"]),
-        "audit_prune": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
-        "audit_subject_key": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
+        "audit_pass": Ownership(writers: ["AuditKeeping"]),
+        "audit_prune": Ownership(writers: ["AuditKeeping"], readers: ["Audit"]),
+        "audit_subject_key": Ownership(writers: ["AuditKeeping"], readers: ["Audit"]),
         // Sealed again by the rotation of the master key, in the owner's statements; counted by it in its own.
-        "ai_keys": Ownership(writers: ["Keys"], readers: ["Server/Audit"]),
-        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth", "Server/Audit"]),
+        "ai_keys": Ownership(writers: ["Keys"], readers: ["AuditKeeping"]),
+        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth", "AuditKeeping"]),
     ]
 
     /// Tables of features that are not built yet.
@@ -161,7 +161,6 @@ struct TableTests {
     private static func place(of file: SourceFile) -> String? {
         let parts = file.path.split(separator: "/").map(String.init)
         guard parts.count > 2 else { return nil }
-        // `Server/Audit` keeps the log, `Server/Features/Audit` shows it to people.
-        return parts[1] == "Features" ? parts[2] : parts[1] == "Audit" ? "Server/Audit" : parts[1]
+        return parts[1] == "Features" ? parts[2] : parts[1]
     }
 }

@@ -109,10 +109,11 @@ struct SendingTests {
             try await TestServer.run { server in
                 let family = try await server.family()
                 try await server.deliveries(1, to: family.child)
-                try await server.withWorker(provider.options("fail503-slow500")) { late in
+                try await server.withWorker(provider.options("fail503-held")) { late in
                     try await late.round()
                     server.clock.advance(by: DeliveryLane.lease)
                     try await server.withWorker(provider.options()) { try await $0.run() }
+                    _ = try await provider.content(of: "/release")
                     try await late.drain()
                 }
                 let row = try #require(try await server.deliveryRows().first)
