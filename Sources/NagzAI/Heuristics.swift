@@ -1,6 +1,6 @@
 import Domain
 
-/// The rules of the seven operations: pure functions from facts to responses, worded by one phrasebook.
+/// The rules of the operations: pure functions from facts to responses, worded by one phrasebook.
 ///
 /// They use no clock, random numbers or I/O. The same facts give the same bytes on server and device.
 public final class Heuristics: Sendable {

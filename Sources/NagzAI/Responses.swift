@@ -1,6 +1,6 @@
 import Domain
 
-// The responses of the seven operations, with the fields of the wire contract. `Contract` encodes them as JSON.
+// The responses of the operations, with the fields of the wire contract. `Contract` encodes them as JSON.
 
 public struct ExcuseSummaryResponse: Hashable, Sendable {
     public var nagID: NagID

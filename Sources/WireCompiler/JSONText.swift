@@ -17,10 +17,14 @@ extension JSONValue {
         return .object(object)
     }
 
-    /// This schema, or null.
+    /// This schema, or null. The default of a schema that is elsewhere stays beside the alternatives.
     var orNull: JSONValue {
-        guard case .object(var object) = self, let type = object["type"] else {
-            return ["anyOf": [self, ["type": "null"]]]
+        guard case .object(var object) = self else { return self }
+        guard let type = object["type"] else {
+            let fallback = object["default"]
+            object["default"] = nil
+            return JSONValue.object(["anyOf": [.object(object), ["type": "null"]]]).with(
+                fallback.map { ["default": $0] })
         }
         if case .array = type { return self }
         object["type"] = .array([type, "null"])

@@ -224,6 +224,9 @@ extension WireParser {
                 field.flags.insert(flag)
             }
         }
+        if field.type.bounds != nil, field.fallback != nil, !field.type.isOptional {
+            throw error("a field with bounds and a default is optional: \(wireName): Type(bounds)?")
+        }
         return field
     }
 

@@ -37,7 +37,15 @@ extension Sample {
     private static let preferences = PreferenceResponse(
         userID: id(1), familyID: id(2), schemaVersion: 1, preferences: ["tone": "friendly", "own": [1, nil]],
         etag: "e1", updatedAt: moment)
-    private static let update = PreferenceUpdate(preferences: ["tone": "firm"])
+    private static let update = PreferenceUpdate(preferences: [
+        "gamification_enabled": true, "quiet_hours_enabled": true, "quiet_hours_start": "21:30",
+        "quiet_hours_end": "06:45", "timezone": "Europe/Berlin", "notification_frequency": "daily_digest",
+        "digest_at": "17:00", "delivery_channel": "both", "mute_until": "2026-02-03T04:05:06Z",
+        "ai_server_enabled": true, "ai_on_device_enabled": false, "pushback_mode": "off",
+        "use_commit_time_for_escalation": true, "notify_sent_overdue": true, "tone": "firm", "ai_mode": "auto",
+        "ai_privacy_level": "local", "ai_model_local": "small", "ai_model_cloud": "large",
+        "ai_token_threshold": 512, "ai_log_retention_days": 7, "ai_log_errors_only": true,
+    ])
 
     private static let identity = [
         Sample(API.getVersion, NoParameters(), NoBody(), VersionResponse(serverVersion: "0.1.0")),

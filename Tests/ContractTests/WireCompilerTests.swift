@@ -23,6 +23,10 @@ struct WireCompilerTests {
                 "request A | B\n    a: String(1..x) | C",
                 "Some.wire:2: error: bounds are two numbers, such as (1...64), after a name where Swift has one: (Limit.text: 1...64)"
             ),
+            (
+                "request A | B\n    a: Int(1...3) = 2 | C",
+                "Some.wire:2: error: a field with bounds and a default is optional: a: Type(bounds)?"
+            ),
             ("request A | B\n    a: [String | C", "Some.wire:2: error: a bracket or a quotation mark is not closed"),
             ("    a: String | C", "Some.wire:1: error: a member needs a record above it"),
             ("parameters A | B\n    a: String | C", "Some.wire:2: error: a parameter is in the path or in the query"),

@@ -9,7 +9,7 @@ import SeededNumbers
 import Testing
 import TimeZones
 
-/// The seven operations over a random past: by the definitions over all of it, and by a device that was sent its feed.
+/// The operations over a random past: by the definitions over all of it, and by a device that was sent its feed.
 @Suite("Equality of the server's and the device's answers")
 struct EqualityTests {
     private static let family = FamilyID(high: 0xfa, low: 7)

@@ -11,7 +11,7 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-/// Random pasts in a real server, synced to real devices, and all seven operations asked on both sides.
+/// Random pasts in a real server, synced to real devices, and the operations asked on both sides.
 @Suite("Equality of the server's and the device's answers over HTTP")
 struct DeviceEqualityTests {
     private static func members(_ home: Household) -> [FamilyHistory.Member] {
