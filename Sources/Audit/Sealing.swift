@@ -96,7 +96,7 @@ public struct MasterKey: Hashable, Sendable {
         SealedBox.seal(secret, bound: bound, key: derivedKey(label: purpose), nonce: nonce)
     }
 
-    /// Opens a box; nil for one that this key did not seal for that purpose, bound to those bytes.
+    /// Opens a box. Returns nil unless this key sealed it, for the same purpose and with the same bound bytes.
     public func open(_ box: [UInt8], for purpose: String, bound: [UInt8]) -> [UInt8]? {
         SealedBox.open(box, bound: bound, key: derivedKey(label: purpose))
     }

@@ -32,8 +32,8 @@ public struct EscalationPlan: Hashable, Sendable {
         (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
     }
 
-    /// The time before a step within which it replaces a notification of the same nag that is not sent yet: five
-    /// seconds, and less where the reminders follow each other faster.
+    /// The time before an escalation step in which the step replaces the nag's unsent earlier notification: five seconds,
+    /// or 1/180 of the reminder interval if that is shorter.
     public var replacementLead: Timestamp.Span {
         min(.seconds(5), Timestamp.Span(microseconds: reminderInterval.microseconds / 180))
     }

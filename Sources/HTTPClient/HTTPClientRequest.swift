@@ -24,9 +24,9 @@ public struct HTTPClientRequest: Sendable {
 
     /// The limits of size and time of one request.
     public struct Limits: Sendable {
-        /// Bytes of all header lines of the response.
+        /// The largest size of the response's header lines, in bytes.
         public var head = 64 << 10
-        /// Bytes of the response's content.
+        /// The largest size of the response's content, in bytes.
         public var body = 1 << 20
         /// The time from the start to an open connection, with resolution and TLS.
         public var connecting = Duration.seconds(5)

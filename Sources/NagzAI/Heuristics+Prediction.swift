@@ -33,8 +33,7 @@ extension Heuristics {
     }
 
     /// 0.6·r_c + 0.4·r_o − 0.1·misses + 0.05 for a streak, in hundredths, clamped to 5…95. Computed in integers over
-    ///   the common
-    /// denominator and rounded once, half away from zero, so that all platforms agree.
+    /// the common denominator and rounded once, half away from zero, so that all platforms agree.
     private static func likelihood(_ category: Ratio, _ overall: Ratio, misses: Int64, hasStreak: Bool) -> Int64 {
         let (c, o) = (category.expected, overall.expected)
         let correction = (hasStreak ? 5 : 0) - 10 * misses

@@ -8,7 +8,7 @@ public struct SessionTurn: Hashable, Sendable {
     /// The tone that the answer was in.
     public var tone: AITone
 
-    /// The number of turns that a session holds.
+    /// The maximum number of turns that a session keeps.
     public static let most = 4
     /// The longest text of a turn in Unicode scalars; what is longer is cut.
     public static let longestText = 2_000

@@ -218,7 +218,7 @@ public struct Row {
         type == SQLType.double.oid ? integer.map { Double(bitPattern: UInt64(bitPattern: $0)) } : nil
     }
 
-    /// Valid UTF-8; for jsonb, its text.
+    /// The value as text; nil if it is not valid UTF-8. For jsonb it is the JSON text.
     public var text: String? {
         // In jsonb a byte of its version stands before the text.
         let start = type == SQLType.json.oid ? min(1, unsafe memory.count) : 0

@@ -153,7 +153,7 @@ struct SessionPool {
     /// - Returns: the pause before the next attempt; nil for none.
     mutating func attemptFailed() -> Duration? {
         attempts -= 1
-        return nextPause()
+        return nextReconnectPause()
     }
 
     /// Removes a lost session.
@@ -161,7 +161,7 @@ struct SessionPool {
     ///   none.
     mutating func lost(_ id: Int) -> (grants: [Grant], pause: Duration?) {
         sessions.removeAll { $0.id == id }
-        return (serve(), nextPause())
+        return (serve(), nextReconnectPause())
     }
 
     /// Closes the session to new requests.
@@ -172,7 +172,7 @@ struct SessionPool {
 
     mutating func close() { isClosed = true }
 
-    private mutating func nextPause() -> Duration? {
+    private mutating func nextReconnectPause() -> Duration? {
         guard !isClosed else { return nil }
         defer { reconnectPause = min(reconnectPause * 2, Self.longestPause) }
         return reconnectPause

@@ -23,7 +23,7 @@ public enum SQLTime {
 
 /// A Swift value that can be read out of a result.
 public protocol SQLDecodable {
-    /// Reads a value; nil when the cell (itself nil for a null) does not hold such a value.
+    /// Reads a value from a cell, which is nil for SQL NULL. Returns nil if the cell holds no value of this type.
     init?(cell: (some SQLCell)?)
 }
 

@@ -23,7 +23,7 @@ private struct Routine {
 
 /// The first eighty of the demo's ninety days: routines with their dice, and a few things that happen once.
 enum DemoHistory {
-    /// Days before today on which routines end; the days after are `DemoRecentDays`.
+    /// The last day with routines, counted from today. `DemoRecentDays` plans the days after it.
     static let lastRoutineDay = -11
 
     static func plan(on stage: DemoStage) {

@@ -13,7 +13,7 @@ enum DemoIncidents {
         corrections(stage)
     }
 
-    /// Iris stays for some weeks; what she was asked last is cancelled when she goes.
+    /// Iris is a member for some weeks. The nag that is still open when she is removed is cancelled.
     private static func visit(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-80, 12)) { now in

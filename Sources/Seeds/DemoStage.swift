@@ -109,7 +109,7 @@ final class DemoStage {
         }
     }
 
-    /// Does what the family's rules refuse, as people will.
+    /// Runs an act that the family's rules must refuse. Throws if it is not refused.
     func refused(_ deed: () async throws -> Void) async throws {
         do { try await deed() } catch is APIError { return }
         throw SeedFault.notRefused

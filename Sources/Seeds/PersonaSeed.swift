@@ -38,9 +38,9 @@ public enum PersonaSeed {
     public static var all: [Persona] { [andrew, katherine] + children }
 
     /// - Parameters:
-    ///   - databaseURL: of the schema's owner.
-    ///   - auditKeyring: seal what the audit log records of the people; nil leaves it open.
-    /// - Returns: whether they were made now; false when they were there already.
+    ///   - databaseURL: the URL of the database, as the owner of the schema.
+    ///   - auditKeyring: the keys that seal what the audit log records about people; nil leaves it unsealed.
+    /// - Returns: true if the personas were created, false if they existed.
     /// - Throws: `SeedFault.realData` when the database holds anything but seeds.
     @discardableResult
     public static func run(

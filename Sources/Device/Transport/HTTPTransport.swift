@@ -19,8 +19,8 @@ public final class HTTPTransport: Transport {
     private let client = Mutex<LoopBound<HTTPClient>?>(nil)
 
     /// - Parameters:
-    ///   - deadline: for each request, from its start to the response's last byte.
-    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    ///   - deadline: the longest duration of a request, from its start to the response's last byte.
+    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
     /// - Throws: if the kernel refuses a descriptor or a thread.
     public init(
         _ server: ServerAddress, deadline: Duration = .seconds(20), authorities: String? = nil

@@ -19,8 +19,8 @@ public struct ModelStore: Sendable {
     let freeBytes: @Sendable (String) -> Int64?
 
     /// - Parameters:
-    ///   - folder: made when a download needs it.
-    ///   - freeBytes: how many bytes a file in the folder may get; nil if that is not known.
+    ///   - folder: the folder for model files, created by the first download.
+    ///   - freeBytes: returns the bytes that are free for a file in the folder; nil if unknown.
     public init(folder: String, freeBytes: @escaping @Sendable (String) -> Int64? = ModelStore.freeBytes) {
         self.folder = folder
         self.freeBytes = freeBytes

@@ -63,7 +63,7 @@ enum PartOfDay: String {
         return [TimeOfDay(hour: hour, minute: 0)].compactMap(\.self)
     }
 
-    /// The times of an evening that is under way.
+    /// The times to try for today when the usual ones have passed: 20:00, 22:00 and 23:59.
     static let late = [(20, 0), (22, 0), (23, 59)].compactMap { TimeOfDay(hour: $0.0, minute: $0.1) }
 }
 

@@ -42,7 +42,7 @@ extension ArraySlice where Element == SpokenWord {
         return words.count <= count && words.indices.allSatisfy { words[$0] == word($0) }
     }
 
-    /// Whether a clause ends after so many words.
+    /// Whether a clause ends after the first `length` words.
     func ends(after length: Int) -> Bool {
         length >= count || length > 0 && self[startIndex + length - 1].endsClause
     }

@@ -79,8 +79,9 @@ public struct Configuration: Sendable {
     /// The path or HTTP address to which `/` leads; nil for the front page.
     public private(set) var home: String?
     var proxies = TrustedProxies.none
-    /// Bytes of memory for answers, in all and for one address.
+    /// The memory for responses in all, in bytes.
     public var answerMemory = Limits().answerMemory
+    /// The memory for the responses to one address, in bytes.
     public var answerMemoryPerAddress = Limits().answerMemoryPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
     /// The number of passwords and PINs that may wait to be hashed, in each lane.

@@ -4,7 +4,8 @@ import SQL
 
 /// The time for which one kind of data is kept, and the statements that end it.
 struct RetentionRule: Sendable {
-    /// The table; where its rows stay, the part of them that is removed: `nag_words`.
+    /// The name of the table, or, if its rows are kept and only a part of each is erased, of that part, such as
+    /// `nag_words`.
     let name: String
     let period: Timestamp.Span
     /// Counts what is due in rows older than a moment, as `count`; nil for data that is kept for a technical reason.

@@ -13,7 +13,7 @@ public struct AuditKeyring: Sendable {
     public let origin: String
     /// All of them sign; verifiers pin the first.
     public let signing: [SigningKey]
-    /// The first wraps; all unwrap.
+    /// The master keys, newest first. Only the first one wraps keys of people; all of them unwrap.
     public let masters: [MasterKey]
     /// The master key that will wrap after the rotation.
     public let nextMaster: MasterKey?

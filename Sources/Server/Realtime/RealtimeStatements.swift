@@ -135,9 +135,9 @@ enum RealtimeStatements {
     static let deleteExpiredLive: SQL =
         "DELETE FROM live_sockets WHERE until < statement_timestamp() - interval '1 hour'"
 
-    /// Whether a person has an open socket on any instance.
+    /// Returns a condition: the person has an open socket on any instance.
     ///
-    /// Right up to some seconds: when an instance dies, its sockets count for up to 45 seconds more.
+    /// When an instance dies, its sockets still count for up to 45 seconds.
     static func isLive(_ user: SQL) -> SQL {
         "EXISTS (SELECT FROM live_sockets l WHERE l.user_id = \(user) AND l.until > statement_timestamp())"
     }

@@ -72,10 +72,11 @@ struct DeviceContext {
         try cache.note(try await client.call(API.listModelProviders, FamilyQuery(familyID: family)), of: family)
     }
 
-    /// The rules over this device's cache, and the model on this machine if there is one, without access to the network.
+    /// Returns an AI service that answers from this device's cache, by rules and by a model on this machine if there is one.
+    /// It uses no network.
     /// - Parameters:
-    ///   - goesOn: whether questions go on from the last ones that did.
-    ///   - report: called with how an answer of this device came about.
+    ///   - goesOn: whether a question continues the turns of the last AI session on this device.
+    ///   - report: called with the execution report of each answer.
     func local(
         _ cache: EventCache, _ family: FamilyID, of session: DeviceSession, goesOn: Bool = false,
         report: @escaping (ExecutionReport) -> Void = { _ in }

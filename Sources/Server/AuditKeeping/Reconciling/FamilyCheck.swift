@@ -39,20 +39,20 @@ struct FamilyCheck {
         _ family: FamilyID, _ prune: Prune?, _ pause: (_ entries: Int) async throws -> Void,
         _ renew: () async throws -> Void
     ) async throws -> StateReport {
-        var walk = ChainWalk(family, prune)
+        var scan = ChainScan(family, prune)
         // Entries written during the rests are read at the end, without rests: otherwise a busy family would never be
         // finished, and an entry that was read before it had its leaf would look skipped.
         let end: Int64? = try await database.query(ReconcileStatements.newest(of: family)).first?["seq"]
         while true {
-            let rows = try await database.query(ReconcileStatements.entries(of: family, after: walk.last))
+            let rows = try await database.query(ReconcileStatements.entries(of: family, after: scan.last))
             guard rows.count == ReconcileStatements.pageSize, try rows[rows.count - 1]["leaf"] as [UInt8]? != nil else {
                 break
             }
-            try await take(rows, &walk, database)
-            guard walk.last < end ?? .max else { break }
+            try await take(rows, &scan, database)
+            guard scan.last < end ?? .max else { break }
             try await pause(rows.count)
         }
-        let read = walk
+        let read = scan
         return try await database.transaction { transaction in
             _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             return try await finish(read, transaction, renew)
@@ -70,7 +70,7 @@ struct FamilyCheck {
 
     // MARK: Entries
 
-    private func take(_ rows: Rows, _ walk: inout ChainWalk, _ queries: any Queries) async throws {
+    private func take(_ rows: Rows, _ scan: inout ChainScan, _ queries: any Queries) async throws {
         var opened: [(person: Pseudonym, user: String?, number: Int64)] = []
         for index in 0..<rows.count {
             let row = rows[index]
@@ -78,10 +78,10 @@ struct FamilyCheck {
             let (entry, act) = (prepared.entry, prepared.entry.act)
             let key: Pseudonym? = try row["key_id"]
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
-            let body = walk.take(
+            let body = scan.take(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
             if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true,
-                walk.replay.damage.stop == nil
+                scan.replay.damage.stop == nil
             {
                 opened.append((person, body?["user"], entry.number))
             }
@@ -90,25 +90,25 @@ struct FamilyCheck {
         let found = try await queries.query(ReconcileStatements.accounts(of: opened.map(\.person)))
         var accounts: [Pseudonym: UserID] = [:]
         for index in 0..<found.count { accounts[try found[index]["pseudonym"]] = try found[index]["id"] }
-        for (person, user, number) in opened { walk.opened(person, user, number, isNow: accounts[person]) }
+        for (person, user, number) in opened { scan.opened(person, user, number, isNow: accounts[person]) }
     }
 
     // MARK: Rows
 
     private func finish(
-        _ read: ChainWalk, _ queries: any Queries, _ renew: () async throws -> Void
+        _ read: ChainScan, _ queries: any Queries, _ renew: () async throws -> Void
     ) async throws -> StateReport {
-        var walk = read
+        var scan = read
         while true {
-            let rows = try await queries.query(ReconcileStatements.entries(of: walk.family, after: walk.last))
-            try await take(rows, &walk, queries)
+            let rows = try await queries.query(ReconcileStatements.entries(of: scan.family, after: scan.last))
+            try await take(rows, &scan, queries)
             try await renew()
             guard rows.count == ReconcileStatements.pageSize else { break }
         }
         let ends = try await queries.query(
-            ReconcileStatements.ends(of: walk.family, cut: walk.cut, last: walk.last)
+            ReconcileStatements.ends(of: scan.family, cut: scan.cut, last: scan.last)
         ).one()
-        walk.end(clock: try ends["seq"], head: try ends["head"])
+        scan.end(clock: try ends["seq"], head: try ends["head"])
         let strays: [(name: StaticString, code: String, isTail: Bool)] = [
             ("early_entry", "out_of_order", false), ("early_body", "body_without_entry", false),
             ("late_body", "body_without_entry", false), ("early_leaf", "missing_entry", false),
@@ -116,16 +116,16 @@ struct FamilyCheck {
         ]
         for (name, code, isTail) in strays {
             guard let number: Int64 = try ends[name] else { continue }
-            walk.damaged(code, number)
-            if isTail { walk.endsEarly() }
+            scan.damaged(code, number)
+            if isTail { scan.endsEarly() }
         }
-        let relationships = try await relationships(of: walk.family, queries)
+        let relationships = try await relationships(of: scan.family, queries)
         var state = FamilyReconciliation(
-            walk.replay, relationships: relationships,
+            scan.replay, relationships: relationships,
             // A day more: the clocks of servers differ.
             deletedBefore: clock.now() - GamificationStatements.period + .days(1))
-        try await checkRows(of: walk.family, &state, relationships, queries, renew)
-        var report = walk.report()
+        try await checkRows(of: scan.family, &state, relationships, queries, renew)
+        var report = scan.report()
         report.merge(state.finish())
         return report
     }

@@ -38,7 +38,7 @@ public enum Rewrapping {
 
     /// - Returns: the number of keys that were wrapped again.
     public static func run(databaseURL: String, keys: AuditKeyring, batch: Int64 = usualBatch) async throws -> Int {
-        try await Schema.onDatabase(databaseURL) { try await wrap(keys, $0, batch) }
+        try await Schema.onDatabase(databaseURL) { try await rewrapOutdated(keys, $0, batch) }
     }
 
     /// Wraps the rest, and forbids the use of the other master keys: a server that was not restarted is refused. After
@@ -46,7 +46,7 @@ public enum Rewrapping {
     /// - Throws: `KeysInUse` when one of them was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.onDatabase(databaseURL) { database in
-            _ = try await wrap(keys, database, usualBatch)
+            _ = try await rewrapOutdated(keys, database, usualBatch)
             for master in keys.masters.dropFirst() {
                 do {
                     try await database.transaction { try await $0.run(script: RewrapStatements.retire(master.id)) }
@@ -58,7 +58,7 @@ public enum Rewrapping {
         }
     }
 
-    private static func wrap(_ keys: AuditKeyring, _ database: Database, _ batch: Int64) async throws -> Int {
+    private static func rewrapOutdated(_ keys: AuditKeyring, _ database: Database, _ batch: Int64) async throws -> Int {
         let newest = keys.masters[0]
         let sealing = Sealing(keys, random: SystemRandomness())
         var (count, last) = (0, Pseudonym(high: 0, low: 0))

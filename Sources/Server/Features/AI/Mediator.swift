@@ -261,7 +261,7 @@ package final class Mediator {
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, _ reply: ModelReply?, _ drafting: PushBackDrafting?, _ queries: any Queries
     ) async throws -> Decision<AIAnswer<Response>> {
-        attempt.resume(reply)
+        attempt.adoptStages(of: reply)
         func refuse(
             _ refusal: ExecutionRefusal, _ asked: ExecutionAttempt.ConfirmationRequest? = nil
         ) -> Decision<AIAnswer<Response>> {

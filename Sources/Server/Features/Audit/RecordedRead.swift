@@ -12,7 +12,7 @@ import Postgres
 struct RecordedRead {
     /// The kind of content that a read shows.
     private enum Content {
-        /// Figures of entries, which entries cover.
+        /// Counts and status figures. A recorded read of entries covers them.
         case figures
         case entries
         /// The consents in force, which follow from the entries about consents.
@@ -41,7 +41,7 @@ struct RecordedRead {
     /// The conditions that narrow the read, by name; a page of a list is of the same scope as the others.
     let conditions: [String: String]
 
-    /// - Parameter details: those of the entry.
+    /// - Parameter details: the details of the audit entry, by name.
     init(_ details: [String: String]) {
         operation = details["operation"] ?? ""
         family = details["family"]

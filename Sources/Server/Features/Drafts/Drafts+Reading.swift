@@ -79,7 +79,7 @@ extension Drafts {
         _ order: DraftCreate, _ member: Member, _ attempt: ExecutionAttempt, _ reply: ModelReply?,
         _ queries: any Queries
     ) async throws -> Result<Reading, Refusal> {
-        attempt.resume(reply)
+        attempt.adoptStages(of: reply)
         let permit: ExecutionPermit
         switch try await mediator.permit(attempt, queries) {
         case .success(let given): permit = given

@@ -66,8 +66,8 @@ final class ExecutionAttempt {
         stages.append(StageTime(stage, at: caller.now + Timestamp.Span(microseconds: Int64(clamping: microseconds))))
     }
 
-    /// Goes on with the stages that the question reached when a model was asked.
-    func resume(_ reply: ModelReply?) {
+    /// Takes over the stages that the question reached when a model was asked.
+    func adoptStages(of reply: ModelReply?) {
         if let reply { stages = reply.stages }
     }
 

@@ -9,7 +9,7 @@ extension Families {
         try await create(caller, call, id: services.random.identifier(at: caller.now))
     }
 
-    /// - Parameter id: the family's; only seeds choose one.
+    /// - Parameter id: the ID of the new family, which only seeds choose themselves.
     package func create(
         _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID
     ) async throws -> FamilyResponse {

@@ -18,7 +18,7 @@ struct Departure<Answer: WireContent> {
     var isRemoval = false
     /// The part of the act that ends sessions.
     let endSessions: (UserID) -> SQL
-    /// Other parts of the act.
+    /// The statements that only this kind of departure adds to the act, such as the deletion of the account.
     var statements: [SQL] = []
     let answer: (MemberRecord) -> Answer
 }
@@ -126,9 +126,9 @@ extension Families {
         return .perform(act, departure.answer(person))
     }
 
-    /// Parts of an act that keep out somebody who may know the family's codes: everybody who is removed, and any
-    /// guardian who goes. The family gets new codes, and its guardians are notified. Where a guardian goes, who could set every child's PIN, the
-    /// children's sessions end as well.
+    /// Returns the statements that shut out somebody who may know the family's codes: any member who is removed, and any
+    /// guardian who leaves. The family gets new codes and its guardians are notified. A guardian could set the children's
+    /// PINs, so when one leaves, the children's sessions end too.
     private func shutOut(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
         guard isRemoval || person.role == .guardian else { return [] }
         let renewal = [

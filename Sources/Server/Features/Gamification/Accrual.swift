@@ -38,7 +38,7 @@ extension Gamification {
         let incentives =
             outcome == .missed || !record.isEnabled ? [] : incentives(record, facts, nag: nag.id, for: user, at: now)
         let given = incentives.filter { $0.terms.approvalMode == .auto }
-        var sums = AddedSums(
+        var sums = PointIncrements(
             points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
         sums.add(given)
         var statements = [

@@ -116,7 +116,7 @@ enum GamificationStatements {
     }
 
     /// Adds events to a member's sums.
-    static func add(_ sums: AddedSums, for user: UserID) -> SQL {
+    static func add(_ sums: PointIncrements, for user: UserID) -> SQL {
         """
         INSERT INTO member_totals AS t (family_id, user_id, points, streak, events, completions)
         SELECT family_id, \(user), \(sums.points), \(max(0, sums.streakDelta)), \(sums.events), \(sums.completions)
@@ -150,7 +150,7 @@ enum GamificationStatements {
 }
 
 /// The sums that an act adds to a member's.
-struct AddedSums {
+struct PointIncrements {
     var points = 0
     var streakDelta = 0
     var events = 0

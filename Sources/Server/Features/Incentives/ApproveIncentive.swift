@@ -52,7 +52,7 @@ extension Incentives {
         _ incentive: Incentive, _ record: Gamification.Record, isWaiting: Bool = true, by member: Member,
         to subject: Pseudonym?, at now: Timestamp
     ) -> Act {
-        var sums = AddedSums()
+        var sums = PointIncrements()
         sums.add([incentive])
         var statements = [
             isWaiting

@@ -91,7 +91,7 @@ struct NagView {
         refuse(act, reason: denial.rawValue, APIError(code, denial))
     }
 
-    /// Refuses what a daily limit allows no more, and says when it allows more.
+    /// Refuses an act that exceeds a daily limit, and names the time at which it is allowed again.
     func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
         let next = NagLimit.nextDay(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
         return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, next: next))

@@ -5,7 +5,7 @@ import Domain
 ///
 /// An entry whose body alone is damaged is replayed without it, as one whose person was erased. After one that does not
 /// hold the verification goes on from that entry as it is stored, so that no fault hides another.
-struct ChainWalk {
+struct ChainScan {
     let family: FamilyID
     /// The last number that retention deleted.
     let cut: Int64
