@@ -20,7 +20,7 @@ const aliases = {
     listDeliveries: "notifications", importNags: "import calendar", listAuditEvents: "audit log entries", setAIKey: "openai anthropic key", createIncentiveRule: "reward rule",
     updateNagStatus: "complete mark done finish", updateNag: "snooze postpone", createNag: "recurring repeat series", listNags: "tasks todo", uploadEvents: "offline outbox queue",
     updatePreferences: "mute silence quiet hours disturb notification", registerDevice: "notification android ios iphone fcm apns", requestPasswordReset: "forgot forgotten lost",
-    authentication: "locked lockout attempts",
+    authentication: "locked lockout attempts", createAbuseReport: "report abuse", changePIN: "child pin", requestEmailChange: "change email",
 };
 /** Words that say nothing about an operation. */
 const silent = new Set(["a", "an", "the", "of", "to", "my", "how", "in", "for", "is", "do", "i", "with", "by", "and", "on", "or", "what", "which", "not", "too", "many"]);
