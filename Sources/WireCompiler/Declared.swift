@@ -3,7 +3,7 @@ import JSON
 /// A line in its parts: words, a JSON object, and the sentence after ` | `.
 struct Declared {
     private var words: ArraySlice<String> = []
-    private(set) var json: JSONText?
+    private(set) var json: JSONValue?
     private(set) var text = ""
     private let error: (String) -> WireError
 

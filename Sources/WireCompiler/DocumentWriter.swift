@@ -8,10 +8,10 @@ public struct DocumentWriter {
     private let files: [WireFile]
     private let records: [String: Record]
     private let published: Set<String>
-    private let scalars: [String: JSONText]
-    private let frame: JSONText
+    private let scalars: [String: JSONValue]
+    private let frame: JSONValue
 
-    public init(_ files: [WireFile], frame: JSONText) {
+    public init(_ files: [WireFile], frame: JSONValue) {
         self.files = files
         self.frame = frame
         let all = files.flatMap(\.records)

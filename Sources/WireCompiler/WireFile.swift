@@ -1,3 +1,5 @@
+import JSON
+
 /// One file of declarations, such as `Nags.wire`: the operations of a tag with their parameters and bodies.
 public struct WireFile {
     /// The file's name without its extension.
@@ -33,13 +35,13 @@ public struct OperationDeclaration {
     public var access = Access.bearer
     public var tier: String?
     public var bodyLimit: String?
-    /// The statuses of its errors, in the order of the document.
+    /// The statuses of its errors, without those that follow from its other terms.
     public var errors: [String] = []
     /// The request headers that it reads, besides those that every operation reads.
     public var headers: [String] = []
     public var tag = ""
     /// Parts of the document that do not follow from the rest: by `answer`, `body`, `parameter NAME`, `response STATUS`.
-    public var overrides: [String: JSONText] = [:]
+    public var overrides: [String: JSONValue] = [:]
     /// The description of the success response, where it is not the usual one.
     public var outcome: String?
 }
@@ -68,7 +70,7 @@ public struct Record {
     /// Whether the document has its members only where others include them.
     public var isUnpublished = false
     /// Further keywords of its schema.
-    public var keywords: JSONText?
+    public var keywords: JSONValue?
     public var members: [Member] = []
 }
 
@@ -97,7 +99,7 @@ public struct Field {
     public var reader: String?
     public var flags: Set<Flag> = []
     /// Keywords of its schema, besides those that follow from the type; with a `type`, a `$ref` or an `anyOf`, all.
-    public var keywords: JSONText?
+    public var keywords: JSONValue?
     public var description: String
 
     /// A property of a field that does not follow from its type and its record's role.
@@ -135,12 +137,12 @@ public struct FieldType {
 /// A schema of the document that no record describes: an enumeration, or alternatives.
 public struct Schema {
     public var name: String
-    public var json: JSONText
+    public var json: JSONValue
     public var description: String
 }
 
 /// Types that are strings or numbers in JSON.
 public struct Scalar {
     public var names: [String]
-    public var json: JSONText
+    public var json: JSONValue
 }

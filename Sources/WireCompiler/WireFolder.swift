@@ -6,7 +6,7 @@ public struct WireFolder {
     /// In the order of the document's tags, and then of their names.
     public let files: [WireFile]
     /// What no declaration says: the document without paths and schemas.
-    public let frame: JSONText
+    public let frame: JSONValue
 
     /// - Throws: a `WireError` that names file and line, or the reason for which a file cannot be read.
     public init(_ folder: URL) throws {

@@ -7,7 +7,7 @@ extension PolicyRow {
     /// Reads a row of `ReconcileStatements.policies`.
     init(_ row: Row) throws {
         let limits = try FamilyPolicy(row)
-        let terms = PolicyTerms(owners: [], limits: limits, others: try Self.object(try row["constraints"]))
+        let terms = PolicyTerms(owners: [], limits: limits, others: try CurrentPolicy.object(try row["constraints"]))
         self.init(
             id: try row["id"], owners: try row.list("owners") ?? [], isInForce: try row["is_in_force"],
             values: Self.values(
@@ -15,20 +15,13 @@ extension PolicyRow {
                 awaitsCoOwner: try row["awaits_co_owner"]),
             proposal: try PolicyProposalRow(ifAny: row))
     }
-
-    fileprivate static func object(_ text: String) throws -> JSONObject {
-        guard let object = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else {
-            throw PostgresError.unexpectedShape("a policy's constraints")
-        }
-        return object
-    }
 }
 
 extension PolicyProposalRow {
     /// Reads the proposal of a row; nil where nothing is proposed.
     fileprivate init?(ifAny row: Row) throws {
         guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
-        let constraints = try PolicyRow.object(try row["proposed_constraints"])
+        let constraints = try CurrentPolicy.object(try row["proposed_constraints"])
         // What no owner can propose is no proposal of theirs.
         let values = (try? PolicyTerms(owners: [], constraints: constraints))?.auditValues ?? [:]
         self.init(

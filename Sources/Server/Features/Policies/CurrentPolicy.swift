@@ -108,7 +108,8 @@ extension CurrentPolicy {
         try self.init(row)
     }
 
-    fileprivate static func object(_ text: String) throws -> JSONObject {
+    /// Parses a document of constraints.
+    static func object(_ text: String) throws -> JSONObject {
         guard let object = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else {
             throw PostgresError.unexpectedShape("a policy's constraints")
         }

@@ -1,7 +1,6 @@
 import JSON
 
-/// A JSON value with its members in their written order.
-public typealias JSONText = JSONValue
+// Schemas are JSON values, whose members keep their written order.
 
 extension JSONValue {
     static func reference(_ schema: String) -> JSONValue { ["$ref": .string("#/components/schemas/" + schema)] }
@@ -11,8 +10,7 @@ extension JSONValue {
 
     /// This schema with `keywords` in it.
     func with(_ keywords: JSONValue?) -> JSONValue {
-        guard case .object(let added)? = keywords else { return self }
-        guard case .object(var object) = self else { return self }
+        guard case .object(let added)? = keywords, case .object(var object) = self else { return self }
         for member in added.members { object[member.key] = member.value }
         return .object(object)
     }
