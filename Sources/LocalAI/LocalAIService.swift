@@ -88,7 +88,7 @@ public struct LocalAIService: AIService {
         let provider = writer.provider
         switch await writer.write(told, traceparent: routed.trace.traceparent) {
         case .success(let result):
-            wording.replace(&response, result.text)
+            response[keyPath: wording.text] = result.text
             return Authorship(
                 AskedModel(result.provider, result.model, provider.reach, tokenCount: result.tokenCount))
         case .failure(.fault(.unavailable)) where routed.choices.mode == .onDeviceOnly:

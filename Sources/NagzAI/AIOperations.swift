@@ -12,9 +12,9 @@ public enum AIOperations {
                 inputs: [("text_length", "\(question.text.unicodeScalars.count)")],
                 classification: response.category.rawValue, confidence: response.confidence)
         },
-        wording: ModelWording(
-            facts: { _, question, _, names in .summarizeExcuse(question.text, familyNames: names) },
-            replace: { $0.summary = $1 }))
+        wording: ModelWording(\.summary) { _, question, _, names in
+            .summarizeExcuse(question.text, familyNames: names)
+        })
 
     /// Selects the tone for a nag's recipient.
     public static let selectTone = AIOperation<NagQuestion, ToneSelectResponse>(
@@ -26,9 +26,9 @@ public enum AIOperations {
                 inputs: [("miss_count_7d", "\(response.missCount7d)"), ("streak", "\(response.streak)")],
                 classification: response.tone.rawValue)
         },
-        wording: ModelWording(
-            facts: { heuristics, _, snapshot, names in .selectTone(snapshot, heuristics, familyNames: names) },
-            replace: { $0.reason = $1 }))
+        wording: ModelWording(\.reason) { heuristics, _, snapshot, names in
+            .selectTone(snapshot, heuristics, familyNames: names)
+        })
 
     /// A tip for a nag.
     public static let coaching = AIOperation<NagQuestion, CoachingResponse>(
@@ -40,9 +40,9 @@ public enum AIOperations {
                 content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario,
                 grounding: snapshot.facts.groundingOfCoaching)
         },
-        wording: ModelWording(
-            facts: { heuristics, _, snapshot, names in .coaching(snapshot, heuristics, familyNames: names) },
-            replace: { $0.tip = $1 }))
+        wording: ModelWording(\.tip) { heuristics, _, snapshot, names in
+            .coaching(snapshot, heuristics, familyNames: names)
+        })
 
     /// The weekdays on which a member repeatedly misses nags.
     public static let patterns = AIOperation<MemberQuestion, PatternsResponse>(
@@ -67,8 +67,7 @@ public enum AIOperations {
                 ],
                 classification: "\(response.totals.completionRate)")
         },
-        wording: ModelWording(
-            facts: { heuristics, _, snapshot, _ in .digest(snapshot, heuristics) }, replace: { $0.summaryText = $1 }))
+        wording: ModelWording(\.summaryText) { heuristics, _, snapshot, _ in .digest(snapshot, heuristics) })
 
     /// The likelihood that a nag will be completed.
     public static let predictCompletion = AIOperation<NagQuestion, PredictCompletionResponse>(
@@ -92,9 +91,9 @@ public enum AIOperations {
                 inputs: snapshot.facts.counts, classification: response.reason,
                 countsOnce: response.shouldPushBack, grounding: snapshot.facts.groundingOfPushBack)
         },
-        wording: ModelWording(
-            facts: { heuristics, _, snapshot, names in .pushBack(snapshot, heuristics, familyNames: names) },
-            replace: { $0.message = $1 }))
+        wording: ModelWording(\.words) { heuristics, _, snapshot, names in
+            .pushBack(snapshot, heuristics, familyNames: names)
+        })
 
     /// A person's own question in words. Neither the words nor a part of them are recorded.
     public static let askCoach = AIOperation<CoachQuestion, CoachAnswer>(
@@ -110,11 +109,9 @@ public enum AIOperations {
                 grounding: Grounding(
                     persona: facts.tone, session: facts.session.count, events: response.citations.count))
         },
-        wording: ModelWording(
-            facts: { heuristics, question, snapshot, names in
-                .askCoach(question.text, snapshot, heuristics, familyNames: names)
-            },
-            replace: { $0.answer = $1 }))
+        wording: ModelWording(\.answer) { heuristics, question, snapshot, names in
+            .askCoach(question.text, snapshot, heuristics, familyNames: names)
+        })
 }
 
 extension NagFacts {

@@ -182,4 +182,10 @@ public struct PushBackResponse: Hashable, Sendable {
         self.tone = tone
         self.reason = reason
     }
+
+    /// The text of the push-back; empty if none was made.
+    var words: String {
+        get { message ?? "" }
+        set { message = newValue }
+    }
 }

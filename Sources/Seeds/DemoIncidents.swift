@@ -50,7 +50,7 @@ enum DemoIncidents {
             try await stage.refused {
                 _ = try await stage.auditLog.list(
                     stage.caller(people.maya, at: now),
-                    Call(AuditQuery(familyID: stage.family), NoBody()))
+                    Call(AuditQuery(conditions: .init(familyID: stage.family)), NoBody()))
             }
         }
         stage.at(stage.moment(-20, 12)) { now in

@@ -29,22 +29,27 @@ public struct DocumentWriter {
     public func document() throws(UnknownType) -> String {
         guard case .object(var document) = frame else { throw UnknownType(name: "frame") }
         var paths = JSONObject()
-        for operation in files.flatMap(\.operations) {
-            var methods = paths[operation.path]?.objectValue ?? JSONObject()
-            methods[operation.method.lowercased()] = try path(operation)
-            paths[operation.path] = .object(methods)
+        for file in files {
+            for operation in file.operations {
+                var methods = paths[operation.path]?.objectValue ?? JSONObject()
+                methods[operation.method.lowercased()] = try path(operation, closing: file.closing)
+                paths[operation.path] = .object(methods)
+            }
         }
         var components = document["components"]?.objectValue ?? JSONObject()
         var schemas = components["schemas"]?.objectValue ?? JSONObject()
+        let operations = files.flatMap(\.operations)
+        let answers = Set(operations.compactMap { Self.argument(of: $0.answer ?? "", "AIAnswer") })
         for file in files {
             for record in file.records where record.role != .parameters && !record.isUnpublished {
                 schemas[record.name] = try schema(record)
+                if answers.contains(record.name) { schemas["Executed" + record.name] = try schema(executed(record)) }
             }
             for schema in file.schemas {
                 schemas[schema.name] = described(schema.json, schema.description)
             }
         }
-        for operation in files.flatMap(\.operations) {
+        for operation in operations {
             if let item = Self.argument(of: operation.answer ?? "", "Page") {
                 schemas["PageOf" + item] = page(of: item)
             }
@@ -76,6 +81,23 @@ extension DocumentWriter {
         if !required.isEmpty { object["required"] = .array(required) }
         object["properties"] = .object(properties)
         return .object(object).with(record.keywords)
+    }
+
+    /// The answer of an AI operation for a request with an execution option.
+    private func executed(_ record: Record) -> Record {
+        let text = "The record of how the answer was produced."
+        var executed = Record(
+            role: .response, name: "Executed" + record.name,
+            description: "The response `\(record.name)` with the record of its execution, for a request with an execution "
+                + "option such as `task_type`, or in the caller's mode `byo_only`.")
+        executed.members = [
+            .include(property: nil, type: record.name, fallback: nil),
+            .field(
+                Field(
+                    names: ["execution"], property: "execution", type: FieldType(base: "ExecutionReport"),
+                    description: text)),
+        ]
+        return executed
     }
 
     private func described(_ schema: JSONValue, _ text: String) -> JSONValue {
@@ -141,6 +163,9 @@ extension DocumentWriter {
             return ["type": "array", "items": try schema(ofType: String(name.dropFirst().dropLast()), role)]
         }
         if let item = Self.argument(of: name, "Page") { return .reference("PageOf" + item) }
+        if let item = Self.argument(of: name, "AIAnswer") {
+            return ["anyOf": [.reference(item), .reference("Executed" + item)]]
+        }
         if name == "Timestamp", role == .response { return .reference("Moment") }
         if published.contains(name) { return .reference(name) }
         guard let scalar = scalars[name] ?? (name.hasSuffix("ID") ? scalars["UUID"] : nil) else {
@@ -200,10 +225,11 @@ extension DocumentWriter {
 // MARK: Operations
 
 extension DocumentWriter {
-    private func path(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
+    private func path(_ operation: OperationDeclaration, closing: String) throws(UnknownType) -> JSONValue {
         var path: JSONObject = [
             "operationId": .string(operation.id), "tags": [.string(operation.tag)],
-            "summary": .string(operation.summary), "description": .string(operation.description),
+            "summary": .string(operation.summary),
+            "description": .string([operation.description, closing].filter { !$0.isEmpty }.joined(separator: "\n\n")),
             "security": .array(security(operation.access)),
         ]
         let parameters = try parameters(operation)
@@ -301,7 +327,7 @@ extension DocumentWriter {
         if operation.headers.contains("IdempotencyKey") { names.append("Idempotent-Replay") }
         if operation.tier != "exempt" { names += ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] }
         names.append("X-Request-Id")
-        if ["ai", "executions", "drafts"].contains(operation.tag) { names.append("X-Trace-Id") }
+        if operation.isTraced { names.append("X-Trace-Id") }
         return names
     }
 

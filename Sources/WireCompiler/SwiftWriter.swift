@@ -15,11 +15,13 @@ public struct SwiftWriter {
         }
         for record in file.records where !record.isByHand {
             if record.role == .parameters { writer.parameters(record) } else { writer.object(record) }
+            if let question = record.question { writer.request(record, asking: question) }
         }
         return writer.lines.joined(separator: "\n")
     }
 
-    /// The lists of all operations, in the order of the files, and of the bounds that have a name in Swift.
+    /// The lists of all operations, in the order of the files, of the bounds that have a name in Swift, and of the
+    /// values of enumerations.
     public static func lists(of files: [WireFile]) -> String {
         var writer = SwiftWriter()
         writer.lines = ["import Domain", "import NagzAI", ""]
@@ -27,6 +29,15 @@ public struct SwiftWriter {
             writer.add("/// All operations, grouped by tag.")
             writer.add("public static let all: [Operation] = [")
             for operation in files.flatMap(\.operations) { writer.add("    \(operation.id).operation,") }
+            writer.add("]")
+            writer.add("")
+            writer.add("/// All AI operations with their endpoints.")
+            writer.add("public static let aiCalls: [any AICall] = [")
+            for operation in files.flatMap(\.operations) {
+                guard let asked = operation.aiOperation else { continue }
+                let call = operation.body == nil ? "AIQueryCall" : "AIBodyCall"
+                writer.add("    \(call)(operation: AIOperations.\(asked), endpoint: \(operation.id)),")
+            }
             writer.add("]")
         }
         writer.block("extension DeclaredBounds") { writer in
@@ -39,6 +50,14 @@ public struct SwiftWriter {
                     let place = "\"\(record.name).\(field.names[0])\""
                     writer.add("    DeclaredBounds(place: \(place), inSwift: \(bounds), declared: \(range)),")
                 }
+            }
+            writer.add("]")
+        }
+        writer.block("extension DeclaredValues") { writer in
+            writer.add("public static let all: [DeclaredValues] = [")
+            for enumeration in files.flatMap(\.enumerations) {
+                let values = enumeration.values.map { "\"\($0)\"" }.joined(separator: ", ")
+                writer.add("    DeclaredValues(of: \(enumeration.swift).self, [\(values)]),")
             }
             writer.add("]")
         }
@@ -71,6 +90,7 @@ extension SwiftWriter {
         if operation.successStatus != 200 { terms.append("status: \(operation.successStatus)") }
         if operation.access != .bearer { terms.append("access: .open") }
         if let tier = operation.tier { terms.append("tier: .\(tier)") }
+        if operation.isTraced { terms.append("isTraced: true") }
         if let limit = operation.bodyLimit { terms.append("bodyLimit: \(limit)") }
         let types = [
             operation.parameters ?? "NoParameters", operation.body ?? "NoBody", operation.answer ?? "NoAnswer",
@@ -88,6 +108,10 @@ extension SwiftWriter {
         if record.isExtension { return extend(record) }
         type(record, conforming: "Hashable, WireObject, WireMembers") { writer in
             writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
+                if let (names, message) = record.refused {
+                    let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+                    writer.add("try fields.refuse([\(list)], \"\(message)\")")
+                }
                 for member in record.members {
                     switch member {
                     case .include(let property?, let type, _): writer.add("\(property) = try \(type)(fields)")
@@ -99,6 +123,20 @@ extension SwiftWriter {
                 if record.isChecked { writer.add("try check()") }
             }
             writer.encoder(record)
+        }
+    }
+
+    /// The question to the AI that a request has, and the request of a question.
+    private mutating func request(_ record: Record, asking question: String) {
+        let properties: [String] = record.members.compactMap { member in
+            if case .field(let field) = member, field.fallback == nil { field.property } else { nil }
+        }
+        func arguments(of value: String) -> String {
+            properties.map { "\($0): \(value)\($0)" }.joined(separator: ", ")
+        }
+        block("extension \(record.name): AIRequest") { writer in
+            writer.add("public init(asking question: \(question)) { self.init(\(arguments(of: "question."))) }")
+            writer.add("public var question: \(question) { \(question)(\(arguments(of: ""))) }")
         }
     }
 

@@ -5,10 +5,15 @@ public struct WireFile {
     /// The file's name without its extension.
     public var name: String
     public var tag: String?
+    /// Whether the answers of its operations name their trace.
+    public var isTraced = false
+    /// The end of the description of each of its operations.
+    public var closing = ""
     public var operations: [OperationDeclaration] = []
     public var records: [Record] = []
     public var schemas: [Schema] = []
     public var scalars: [Scalar] = []
+    public var enumerations: [Enumeration] = []
 }
 
 /// An operation of the API.
@@ -40,6 +45,10 @@ public struct OperationDeclaration {
     /// The request headers that it reads, besides those that every operation reads.
     public var headers: [String] = []
     public var tag = ""
+    /// Whether its answers name their trace.
+    public var isTraced = false
+    /// The name of the AI operation that it asks for, in Swift; nil for other operations.
+    public var aiOperation: String?
     /// Parts of the document that do not follow from the rest: by `answer`, `body`, `parameter NAME`, `response STATUS`.
     public var overrides: [String: JSONValue] = [:]
     /// The description of the success response, where it is not the usual one.
@@ -69,6 +78,10 @@ public struct Record {
     public var isChecked = false
     /// Whether the document has its members only where others include them.
     public var isUnpublished = false
+    /// The Swift type of the question that a request to the AI has in its members without default.
+    public var question: String?
+    /// Names that it must not have, and why.
+    public var refused: (names: [String], message: String)?
     /// Further keywords of its schema.
     public var keywords: JSONValue?
     public var members: [Member] = []
@@ -139,6 +152,12 @@ public struct Schema {
     public var name: String
     public var json: JSONValue
     public var description: String
+}
+
+/// An enumeration of Swift, with the values that its declaration has.
+public struct Enumeration {
+    public var swift: String
+    public var values: [String]
 }
 
 /// Types that are strings or numbers in JSON.

@@ -18,7 +18,12 @@ public struct WireParser {
     private let name: String
     private var file: WireFile
     private var line: Line
-    private var isInOperation = false
+    private var scope = Scope.record
+
+    /// The declaration that indented lines belong to.
+    private enum Scope {
+        case tag, operation, record
+    }
 
     /// A line with those that continue it.
     private struct Line {
@@ -67,7 +72,12 @@ extension WireParser {
         var part = try Declared(line.text, error)
         let word = try part.next("a declaration")
         switch word {
-        case "tag": file.tag = try part.next("the tag")
+        case "tag":
+            file.tag = try part.next("the tag")
+            if let modifier = part.optional() {
+                guard modifier == "traced" else { throw error("\(modifier) is no modifier of a tag: traced") }
+                file.isTraced = true
+            }
         case "scalar":
             var names: [String] = []
             while let name = part.optional() { names.append(name) }
@@ -87,8 +97,10 @@ extension WireParser {
                     if !record.isByHand { throw error("by is followed by hand") }
                 case "extends": record.isExtension = true
                 case "checked": record.isChecked = true
+                case "asks": record.question = try part.next("the type of a question")
                 case "unpublished": record.isUnpublished = true
-                default: throw error("\(modifier) is no modifier of a record: by hand, checked, extends, unpublished")
+                default:
+                    throw error("\(modifier) is no modifier of a record: by hand, asks, checked, extends, unpublished")
                 }
             }
             file.records.append(record)
@@ -98,26 +110,33 @@ extension WireParser {
             file.operations.append(
                 OperationDeclaration(
                     id: String(id.dropLast()), method: try part.next("a method"), path: try part.next("a path"),
-                    summary: part.text, tag: file.tag ?? ""))
+                    summary: part.text, tag: file.tag ?? "", isTraced: file.isTraced))
             if file.tag == nil { throw error("a file with operations begins with its tag, such as: tag nags") }
         default:
             throw error(
                 "\(word) is no declaration: tag, operation, request, response, parameters, enum, schema, scalar")
         }
-        isInOperation = word == "operation"
+        scope = word == "operation" ? .operation : word == "tag" ? .tag : .record
     }
 
     /// `enum NagStatus: open completed` is a schema; with `unpublished` it is written wherever its type is used.
+    /// `enum A as B.C: x y` names the Swift type, where it has another name.
     private mutating func enumeration(_ part: inout Declared) throws(WireError) {
-        var name = try part.next("a name")
-        let isUnpublished = !name.hasSuffix(":")
-        if isUnpublished, part.optional() != "unpublished:" {
-            throw error("an enumeration's name is followed by a colon")
+        var head: [String] = []
+        while head.last?.hasSuffix(":") != true {
+            guard let word = part.optional() else { throw error("an enumeration's name is followed by a colon") }
+            head.append(word)
         }
-        if !isUnpublished { name.removeLast() }
-        var values: [JSONValue] = []
-        while let value = part.optional() { values.append(.string(value)) }
-        let json: JSONValue = ["type": "string", "enum": .array(values)]
+        head[head.count - 1].removeLast()
+        let isUnpublished = head.last == "unpublished"
+        if isUnpublished { head.removeLast() }
+        guard let name = head.first, head.count == 1 || head.count == 3 && head[1] == "as" else {
+            throw error("an enumeration has a name, and its Swift name if that is another one: A as B.C")
+        }
+        var values: [String] = []
+        while let value = part.optional() { values.append(value) }
+        file.enumerations.append(Enumeration(swift: head[head.count - 1], values: values))
+        let json: JSONValue = ["type": "string", "enum": .array(values.map(JSONValue.string))]
         if isUnpublished {
             file.scalars.append(Scalar(names: [name], json: json))
         } else {
@@ -126,7 +145,13 @@ extension WireParser {
     }
 
     private mutating func member() throws(WireError) {
-        if isInOperation { return try clause() }
+        switch scope {
+        case .operation: return try clause()
+        case .tag:
+            file.closing = try paragraph(after: file.closing)
+            return
+        case .record: break
+        }
         guard let last = file.records.indices.last else { throw error("a member needs a record above it") }
         if line.text.hasPrefix("{") {
             file.records[last].keywords = try Declared(line.text, error).json
@@ -134,6 +159,13 @@ extension WireParser {
         }
         if line.text.hasPrefix("...") {
             file.records[last].members.append(try include(String(line.text.dropFirst(3))))
+            return
+        }
+        if line.text.hasPrefix("refuses ") {
+            var part = try Declared(String(line.text.dropFirst(8)), error)
+            var names: [String] = []
+            while let name = part.optional() { names.append(name) }
+            file.records[last].refused = (names, part.text)
             return
         }
         file.records[last].members.append(.field(try field(of: file.records[last].role)))
@@ -148,11 +180,16 @@ extension WireParser {
         return .include(property: String(first.dropLast()), type: type, fallback: fallback)
     }
 
+    /// A paragraph: `| Submits an excuse for an open nag.`
+    private func paragraph(after text: String) throws(WireError) -> String {
+        guard line.text.hasPrefix("|") else { throw error("a paragraph begins with |") }
+        return text + (text.isEmpty ? "" : "\n\n") + line.text.dropFirst().drop { $0 == " " }
+    }
+
     private mutating func clause() throws(WireError) {
         let last = file.operations.count - 1
         if line.text.hasPrefix("|") {
-            let text = line.text.dropFirst().drop { $0 == " " }
-            file.operations[last].description += (file.operations[last].description.isEmpty ? "" : "\n\n") + text
+            file.operations[last].description = try paragraph(after: file.operations[last].description)
             return
         }
         var part = try Declared(line.text, error)
@@ -175,6 +212,7 @@ extension WireParser {
                 throw error("access is bearer, open or optional")
             }
             operation.access = access
+        case "ai:": operation.aiOperation = try part.next("an AI operation")
         case "tier:": operation.tier = try part.next("a tier")
         case "limit:": operation.bodyLimit = try part.next("an expression")
         case "errors:": while let status = part.optional() { operation.errors.append(status) }

@@ -10,14 +10,11 @@ struct AICallTests {
     @Test("every AI operation has one endpoint, in the order of their names")
     func complete() {
         #expect(API.aiCalls.map(\.id) == AIOperationID.allCases)
-        #expect(API.call(of: AIOperations.summarizeExcuse) != nil)
-        #expect(API.call(of: AIOperations.selectTone) != nil)
-        #expect(API.call(of: AIOperations.coaching) != nil)
-        #expect(API.call(of: AIOperations.patterns) != nil)
-        #expect(API.call(of: AIOperations.digest) != nil)
-        #expect(API.call(of: AIOperations.predictCompletion) != nil)
-        #expect(API.call(of: AIOperations.pushBack) != nil)
-        #expect(API.call(of: AIOperations.askCoach) != nil)
+        func isFound(_ call: some AICall) -> Bool { API.call(of: call.operation) != nil }
+        for call in API.aiCalls {
+            let isFound = isFound(call)
+            #expect(isFound, "\(call.id)")
+        }
     }
 
     @Test("an operation that takes and answers other types than an AI operation has no endpoint")

@@ -64,7 +64,7 @@ extension Sample {
         Sample(
             API.exportAuditEvents,
             AuditEventsExportQuery(
-                filter: AuditQuery(
+                conditions: .init(
                     familyID: id(2), actorID: id(1), subjectID: id(4), personID: id(5), kind: "nag.created",
                     resourceID: id(3), traceID: id(19), q: "nag", from: moment, to: moment, withoutOwnReads: true),
                 format: .csv), NoBody(),

@@ -335,8 +335,9 @@ extension Sample {
         Sample(
             API.listAuditEvents,
             AuditQuery(
-                familyID: id(2), actorID: id(1), subjectID: id(4), personID: id(5), kind: "nag_created",
-                resourceID: id(3), traceID: id(19), q: "nag", from: moment, to: moment, withoutOwnReads: true,
+                conditions: .init(
+                    familyID: id(2), actorID: id(1), subjectID: id(4), personID: id(5), kind: "nag_created",
+                    resourceID: id(3), traceID: id(19), q: "nag", from: moment, to: moment, withoutOwnReads: true),
                 cursor: "c",
                 limit: 20),
             NoBody(),

@@ -101,6 +101,13 @@ struct WireCompilerTests {
         #expect(error?.description == "Sting is no record, schema or scalar of the declarations")
     }
 
+    @Test("an enumeration has the values that its declaration says", arguments: DeclaredValues.all)
+    func values(values: DeclaredValues) {
+        // The badge that a family gives is not among those that clients know.
+        let published = values.inSwift.subtracting(values.name == "BadgeType" ? ["family_award"] : [])
+        #expect(published == values.declared, "\(values.name)")
+    }
+
     @Test("bounds with a Swift name have the numbers that the declarations say", arguments: DeclaredBounds.all)
     func bounds(bounds: DeclaredBounds) {
         #expect(bounds.inSwift == bounds.declared, "\(bounds.place)")

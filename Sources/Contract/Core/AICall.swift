@@ -1,5 +1,19 @@
 import NagzAI
 
+/// Parameters or a body that encode the question of an AI operation.
+public protocol AIRequest: Sendable {
+    associatedtype Question: AIQuestion
+
+    init(asking question: Question)
+    var question: Question { get }
+    /// Whether the answer becomes a draft.
+    var wantsDraft: Bool { get }
+}
+
+extension AIRequest {
+    public var wantsDraft: Bool { false }
+}
+
 /// An AI operation with its endpoint; turns a question into a request.
 public protocol AICall<Question, Response>: Sendable {
     associatedtype Question: AIQuestion

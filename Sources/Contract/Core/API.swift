@@ -5,18 +5,6 @@ public enum API {
     /// Bytes of a form beside the picture in it: boundaries and heads of parts.
     static let formOverhead = 64 << 10
 
-    /// All AI operations with their endpoints.
-    public static let aiCalls: [any AICall] = [
-        AIBodyCall(operation: AIOperations.summarizeExcuse, endpoint: summarizeExcuse),
-        AIBodyCall(operation: AIOperations.selectTone, endpoint: selectTone),
-        AIBodyCall(operation: AIOperations.coaching, endpoint: coach),
-        AIQueryCall(operation: AIOperations.patterns, endpoint: detectPatterns),
-        AIQueryCall(operation: AIOperations.digest, endpoint: generateDigest),
-        AIQueryCall(operation: AIOperations.predictCompletion, endpoint: predictCompletion),
-        AIBodyCall(operation: AIOperations.pushBack, endpoint: evaluatePushBack),
-        AIBodyCall(operation: AIOperations.askCoach, endpoint: askCoach),
-    ]
-
     /// The endpoint of an AI operation; nil if there is none.
     public static func call<Question, Response>(
         of operation: AIOperation<Question, Response>

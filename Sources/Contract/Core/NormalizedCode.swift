@@ -16,3 +16,8 @@ func normalizedCode(_ text: String) -> String {
     }
     return String(code).uppercased()
 }
+
+extension UInt8 {
+    /// Whether it is an ASCII digit.
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

@@ -52,10 +52,12 @@ public struct Operation: Hashable, Sendable {
     public let tier: RateTier
     /// Bytes of request content; nil for the server's limit.
     public let bodyLimit: Int?
+    /// Whether its answers name their trace in `X-Trace-Id`.
+    public let isTraced: Bool
 
     public init(
         _ id: String, _ method: Method, _ path: String, tag: Tag, status: Int = 200, access: Access = .bearer,
-        tier: RateTier? = nil, bodyLimit: Int? = nil
+        tier: RateTier? = nil, isTraced: Bool = false, bodyLimit: Int? = nil
     ) {
         self.id = id
         self.method = method
@@ -63,12 +65,10 @@ public struct Operation: Hashable, Sendable {
         self.tag = tag
         successStatus = status
         self.access = access
+        self.isTraced = isTraced
         self.bodyLimit = bodyLimit
         self.tier = tier ?? Self.usualTier(method, path)
     }
-
-    /// Whether its answers name their trace in `X-Trace-Id`.
-    public var isTraced: Bool { tag == .ai || tag == .executions || tag == .drafts }
 
     private static func usualTier(_ method: Method, _ path: String) -> RateTier {
         guard method == .get else { return .write }

@@ -66,7 +66,7 @@ public struct ParameterReader: Sendable {
         guard let text = try single(name)?.value.utf8 else { return nil }
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]
-        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
             throw InvalidInput("must be an integer", field: name)
         }
         let magnitude = digits.reduce(0) { sum, digit in

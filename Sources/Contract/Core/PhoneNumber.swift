@@ -11,7 +11,7 @@ public struct PhoneNumber: Hashable, Sendable, WireText, CustomStringConvertible
         let number = text.unicodeScalars.count <= 64 ? Self.normalized(text) : ""
         let digits = number.utf8.dropFirst()
         guard number.utf8.first == UInt8(ascii: "+"), Self.digits.contains(digits.count),
-            digits.first != UInt8(ascii: "0"), digits.allSatisfy(isDigit)
+            digits.first != UInt8(ascii: "0"), digits.allSatisfy(\.isDigit)
         else {
             throw InvalidInput("must have 8 to 15 digits after a + and begin with the code of a country: +493023125042")
         }
@@ -40,7 +40,7 @@ public struct PhoneCode: Hashable, Sendable, WireText, CustomStringConvertible {
 
     public init(wireText text: String) throws(InvalidInput) {
         let digits = text.unicodeScalars.count <= 32 ? normalizedCode(text) : ""
-        guard digits.utf8.count == Self.length, digits.utf8.allSatisfy(isDigit) else {
+        guard digits.utf8.count == Self.length, digits.utf8.allSatisfy(\.isDigit) else {
             throw InvalidInput("must be six digits")
         }
         wireText = digits
@@ -48,5 +48,3 @@ public struct PhoneCode: Hashable, Sendable, WireText, CustomStringConvertible {
 
     public var description: String { "PhoneCode(hidden)" }
 }
-
-private func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -39,7 +39,7 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
 
     public init(wireText text: String) throws(InvalidInput) {
         let digits = text.unicodeScalars.count <= 32 ? normalizedCode(text) : ""
-        guard digits.utf8.count == 4, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        guard digits.utf8.count == 4, digits.utf8.allSatisfy(\.isDigit)
         else { throw InvalidInput("must be four digits") }
         wireText = digits
     }

@@ -15,3 +15,11 @@ extension NagResponse {
         return "\"\(String(hash.value, radix: 16))\""
     }
 }
+
+extension NagCreate {
+    func check() throws(InvalidInput) {
+        guard attachmentIDs.count <= AttachmentLimit.perNag else {
+            throw InvalidInput("must have at most \(AttachmentLimit.perNag) elements", field: "attachment_ids")
+        }
+    }
+}

@@ -3,15 +3,15 @@
 public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
     /// Returns the facts for the model's prompt; nil for a response that has no text.
     public let facts: @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
-    /// Puts the model's text in the place of the rules'.
-    public let replace: @Sendable (inout Response, String) -> Void
+    /// The text that the model's takes the place of.
+    public let text: any WritableKeyPath<Response, String> & Sendable
 
     public init(
-        facts: @escaping @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?,
-        replace: @escaping @Sendable (inout Response, String) -> Void
+        _ text: any WritableKeyPath<Response, String> & Sendable,
+        facts: @escaping @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
     ) {
+        self.text = text
         self.facts = facts
-        self.replace = replace
     }
 }
 

@@ -42,7 +42,7 @@ package struct StatementScripts {
         let facts = AIStatements.nagFacts(
             Self.nag, in: .family, for: caller, sessionCheck: sessionCheck, .tone)
         let act = Act(
-            kind: AIOperations.selectTone.id.auditKind, basis: .rightsUnchanged(since: Self.sequence),
+            kind: AIOperations.selectTone.id.auditKinds.answered, basis: .rightsUnchanged(since: Self.sequence),
             actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),
             details: [
                 "miss_count_7d": "1", "streak": "0", "operation": "select_tone", "rule": "tone.default",

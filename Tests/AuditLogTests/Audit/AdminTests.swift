@@ -42,7 +42,8 @@ struct AdminTests {
             // The look itself is on it, newest first.
             #expect(page.items.map(\.kind).first == "admin.read")
             #expect(Set(page.items.map(\.familyID)) == [family.id, family.otherFamilyID, .outside])
-            let named = try await server.call(API.listAuditEvents, AuditQuery(familyID: family.id), as: person)
+            let named = try await server.call(
+                API.listAuditEvents, AuditQuery(conditions: .init(familyID: family.id)), as: person)
             #expect(named.items.map(\.kind) == ["ai.digest", "ai.coaching"])
             let read = try #require(try await server.audit(.outside).last)
             #expect(read.kind == "admin.read" && read.details["operation"] == "listAuditEvents")
@@ -72,7 +73,8 @@ struct AdminTests {
                 var (seen, cursor): ([String], String?) = ([], nil)
                 repeat {
                     let page = try await server.call(
-                        API.listAuditEvents, AuditQuery(kind: kind, cursor: cursor, limit: 4), as: admin)
+                        API.listAuditEvents, AuditQuery(conditions: .init(kind: kind), cursor: cursor, limit: 4),
+                        as: admin)
                     seen += page.items.filter { $0.familyID != .outside }.map { "\($0.familyID) \($0.n)" }
                     cursor = page.nextCursor
                     try await server.write([.sessionOpened], by: family.guardian, in: family.id)
@@ -98,7 +100,8 @@ struct AdminTests {
             try await server.write([.nagCompleted], by: family.child, resource: thing, in: family.id)
             try await server.write([.consentGranted], by: family.guardian, in: family.id)
             func found(_ q: String) async throws -> [Int] {
-                try await server.call(API.listAuditEvents, AuditQuery(q: q), as: family.guardian).items.map(\.n)
+                try await server.call(API.listAuditEvents, AuditQuery(conditions: .init(q: q)), as: family.guardian)
+                    .items.map(\.n)
             }
             #expect(try await found("nag") == [2, 1])
             #expect(try await found("CONSENT") == [3])

@@ -19,10 +19,10 @@ struct AuditEventsExportTests {
                     [AuditKind](repeating: .blockCreated, count: 50) + [.blockLifted], by: family.child, in: family.id)
             }
             try await server.write([.blockCreated], by: family.stranger, in: family.otherFamilyID)
-            let filter = AuditQuery(kind: "block.created", limit: 3)
+            let conditions = AuditConditions(kind: "block.created")
             let text = try await server.expectOnly {
                 try await server.call(
-                    API.exportAuditEvents, AuditEventsExportQuery(filter: filter), as: family.guardian
+                    API.exportAuditEvents, AuditEventsExportQuery(conditions: conditions), as: family.guardian
                 ).text
             }
             let entries = try text.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
@@ -32,13 +32,13 @@ struct AuditEventsExportTests {
                     $0["kind"] == "block.created" && $0["family_id"] == .string(family.id.description)
                 })
             let csv = try await server.call(
-                API.exportAuditEvents, AuditEventsExportQuery(filter: filter, format: .csv), as: family.guardian
+                API.exportAuditEvents, AuditEventsExportQuery(conditions: conditions, format: .csv), as: family.guardian
             ).text
             let lines = csv.split(separator: "\r\n")
             #expect(lines.count == 251 && lines.first?.hasPrefix("\"at\",\"family_id\",\"n\",\"kind\"") == true)
             let nothing = try await server.call(
                 API.exportAuditEvents,
-                AuditEventsExportQuery(filter: AuditQuery(q: "no such word"), format: .csv), as: family.guardian
+                AuditEventsExportQuery(conditions: .init(q: "no such word"), format: .csv), as: family.guardian
             ).text
             #expect(nothing.split(separator: "\r\n").count == 1)
         }
@@ -52,7 +52,7 @@ struct AuditEventsExportTests {
             let admin = try await server.admin()
             let text = try await server.expectOnly(audit: ["admin.read"]) {
                 try await server.call(
-                    API.exportAuditEvents, AuditEventsExportQuery(filter: AuditQuery(familyID: family.id)), as: admin
+                    API.exportAuditEvents, AuditEventsExportQuery(conditions: .init(familyID: family.id)), as: admin
                 ).text
             }
             #expect(text.split(separator: "\n").count == 450)

@@ -54,7 +54,8 @@ struct AuditPeopleTests {
             try await server.write([.aiPatterns], by: family.stranger, in: family.otherFamilyID)
             let admin = try await server.admin()
             func found(_ q: String, by person: TestPerson) async throws -> [String] {
-                try await server.call(API.listAuditEvents, AuditQuery(q: q), as: person).items.map(\.kind)
+                try await server.call(API.listAuditEvents, AuditQuery(conditions: .init(q: q)), as: person).items.map(
+                    \.kind)
             }
             #expect(try await found(family.child.name.uppercased(), by: family.guardian) == ["ai.coaching"])
             #expect(try await found(String(thing.description.suffix(8)), by: family.guardian) == ["ai.digest"])

@@ -30,7 +30,7 @@ struct AuditReadingTests {
             #expect(entry.resourceID == resource && entry.details == ["who": "Pat"])
             #expect(entry.previous == page.items.last?.hash)
             let named = try await server.call(
-                API.listAuditEvents, AuditQuery(familyID: family.id), as: family.secondGuardian)
+                API.listAuditEvents, AuditQuery(conditions: .init(familyID: family.id)), as: family.secondGuardian)
             #expect(named == page)
         }
     }
@@ -47,7 +47,7 @@ struct AuditReadingTests {
             #expect(page.items.first?.details == nil && page.items.first?.actorID == nil)
             #expect(page.items.first?.actor == family.participant.pseudonym)
             let filtered = try await server.call(
-                API.listAuditEvents, AuditQuery(actorID: family.participant.id), as: family.guardian)
+                API.listAuditEvents, AuditQuery(conditions: .init(actorID: family.participant.id)), as: family.guardian)
             #expect(filtered.items.isEmpty)
         }
     }
@@ -68,23 +68,25 @@ struct AuditReadingTests {
             }
             let all = try await server.call(API.listAuditEvents, AuditQuery(), as: family.guardian).items
             #expect(all.count == 4)
-            #expect(try await numbers(AuditQuery(kind: "block.created")) == [2, 1])
-            #expect(try await numbers(AuditQuery(kind: "block")) == [])
-            #expect(try await numbers(AuditQuery(actorID: family.child.id)) == [4, 3, 2])
-            #expect(try await numbers(AuditQuery(subjectID: family.participant.id)) == [3, 2])
-            #expect(try await numbers(AuditQuery(resourceID: resource)) == [4])
-            #expect(try await numbers(AuditQuery(traceID: all[1].traceID)) == [3, 2])
+            #expect(try await numbers(AuditQuery(conditions: .init(kind: "block.created"))) == [2, 1])
+            #expect(try await numbers(AuditQuery(conditions: .init(kind: "block"))) == [])
+            #expect(try await numbers(AuditQuery(conditions: .init(actorID: family.child.id))) == [4, 3, 2])
+            #expect(try await numbers(AuditQuery(conditions: .init(subjectID: family.participant.id))) == [3, 2])
+            #expect(try await numbers(AuditQuery(conditions: .init(resourceID: resource))) == [4])
+            #expect(try await numbers(AuditQuery(conditions: .init(traceID: all[1].traceID))) == [3, 2])
             let second = ManualClock.start + .hours(1)
-            #expect(try await numbers(AuditQuery(from: second)) == [4, 3, 2])
-            #expect(try await numbers(AuditQuery(to: second)) == [1])
-            #expect(try await numbers(AuditQuery(from: second, to: second + .hours(1))) == [3, 2])
+            #expect(try await numbers(AuditQuery(conditions: .init(from: second))) == [4, 3, 2])
+            #expect(try await numbers(AuditQuery(conditions: .init(to: second))) == [1])
+            #expect(try await numbers(AuditQuery(conditions: .init(from: second, to: second + .hours(1)))) == [3, 2])
             #expect(
                 try await numbers(
                     AuditQuery(
-                        actorID: family.child.id, subjectID: family.participant.id, kind: "block.lifted", from: second))
+                        conditions: .init(
+                            actorID: family.child.id, subjectID: family.participant.id, kind: "block.lifted",
+                            from: second)))
                     == [3])
             // An id that is nobody's narrows to nothing, not to everything.
-            #expect(try await numbers(AuditQuery(actorID: UserID(high: 1, low: 1))) == [])
+            #expect(try await numbers(AuditQuery(conditions: .init(actorID: UserID(high: 1, low: 1)))) == [])
         }
     }
 
@@ -101,7 +103,7 @@ struct AuditReadingTests {
                 var seen: [Int] = []
                 var cursor: String?
                 repeat {
-                    let query = AuditQuery(kind: kind, cursor: cursor, limit: 10)
+                    let query = AuditQuery(conditions: .init(kind: kind), cursor: cursor, limit: 10)
                     let page = try await server.call(API.listAuditEvents, query, as: family.guardian)
                     #expect(page.items.count == 10 || page.nextCursor == nil)
                     seen += page.items.map(\.n)
@@ -142,7 +144,8 @@ struct AuditReadingTests {
             for person in [family.stranger, family.removed, nobody] {
                 let error = try await server.expectOnly {
                     try await refusal {
-                        try await server.call(API.listAuditEvents, AuditQuery(familyID: family.id), as: person)
+                        try await server.call(
+                            API.listAuditEvents, AuditQuery(conditions: .init(familyID: family.id)), as: person)
                     }
                 }
                 #expect(error.code == .authorizationDenied)
@@ -156,9 +159,11 @@ struct AuditReadingTests {
 /// Who may do what in the group `audit`.
 extension MatrixRow {
     static let audit: [MatrixRow] = [
-        MatrixRow(API.listAuditEvents, allowed: .auditors) { (AuditQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.listAuditEvents, allowed: .auditors) {
+            (AuditQuery(conditions: .init(familyID: $0.family.id)), NoBody())
+        },
         MatrixRow(API.exportAuditEvents, allowed: .auditors) {
-            (AuditEventsExportQuery(filter: AuditQuery(familyID: $0.family.id)), NoBody())
+            (AuditEventsExportQuery(conditions: .init(familyID: $0.family.id)), NoBody())
         },
         MatrixRow(API.listAuditPeople, allowed: .auditors) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.listAuditConsents, allowed: .auditors) { (inFamily($0), NoBody()) },

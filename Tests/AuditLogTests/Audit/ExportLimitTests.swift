@@ -75,7 +75,7 @@ struct ExportLimitTests {
         try await TestServer.run { server in
             let family = try await server.family()
             try await server.write([AuditKind](repeating: .blockCreated, count: 30), by: family.child, in: family.id)
-            let path = API.exportAuditEvents.request(AuditEventsExportQuery(filter: AuditQuery()), NoBody()).target
+            let path = API.exportAuditEvents.request(AuditEventsExportQuery(conditions: .init()), NoBody()).target
             let begun = try await Self.whileEntriesAreLocked(server) { database in
                 let begun = (0..<2).map { _ in Task { try await server.call("GET", path, as: family.guardian) } }
                 for _ in 0..<2_000 where server.exports?.count != 2 { try await Self.waits(1, database) }

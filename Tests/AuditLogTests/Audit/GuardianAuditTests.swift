@@ -43,11 +43,15 @@ struct GuardianAuditTests {
             let child = family.child
             var shortPages = 0
             for query in [
-                AuditQuery(actorID: child.id), AuditQuery(subjectID: child.id), AuditQuery(personID: child.id),
-                AuditQuery(resourceID: thing), AuditQuery(traceID: trace), AuditQuery(q: child.id.description),
-                AuditQuery(q: child.pseudonym.description), AuditQuery(q: thing.description),
-                AuditQuery(q: String(child.pseudonym.description.suffix(8))), AuditQuery(q: child.name),
-                AuditQuery(actorID: child.id, kind: "nag.created"),
+                AuditQuery(conditions: .init(actorID: child.id)), AuditQuery(conditions: .init(subjectID: child.id)),
+                AuditQuery(conditions: .init(personID: child.id)),
+                AuditQuery(conditions: .init(resourceID: thing)), AuditQuery(conditions: .init(traceID: trace)),
+                AuditQuery(conditions: .init(q: child.id.description)),
+                AuditQuery(conditions: .init(q: child.pseudonym.description)),
+                AuditQuery(conditions: .init(q: thing.description)),
+                AuditQuery(conditions: .init(q: String(child.pseudonym.description.suffix(8)))),
+                AuditQuery(conditions: .init(q: child.name)),
+                AuditQuery(conditions: .init(actorID: child.id, kind: "nag.created")),
             ] {
                 var (query, pages) = (query, 0)
                 repeat {

@@ -11,9 +11,9 @@ import Testing
 @Suite("Pages of a long audit log")
 struct IndexTests {
     /// Every filter the console offers, and every two of them together.
-    private static func queries(_ family: Household) -> [(name: String, query: AuditQuery)] {
+    private static func queries(_ family: Household) -> [(name: String, query: AuditConditions)] {
         let from = ManualClock.start + .hours(2)
-        let parts: [(String, (inout AuditQuery) -> Void)] = [
+        let parts: [(String, (inout AuditConditions) -> Void)] = [
             ("kind", { $0.kind = "kind.4" }), ("actor", { $0.actorID = family.guardian.id }),
             ("subject", { $0.subjectID = family.child.id }),
             ("resource", { $0.resourceID = ResourceID(high: 5, low: 77) }),
@@ -22,9 +22,9 @@ struct IndexTests {
             ("to", { $0.to = from + .hours(1) }), ("q", { $0.q = "kind" }),
             ("id", { $0.q = family.child.pseudonym.description }),
         ]
-        var queries: [(String, AuditQuery)] = [("nothing", AuditQuery())]
+        var queries: [(String, AuditConditions)] = [("nothing", AuditConditions())]
         for (first, one) in parts {
-            var query = AuditQuery()
+            var query = AuditConditions()
             one(&query)
             queries.append((first, query))
             for (second, other) in parts where second > first {
@@ -73,7 +73,7 @@ struct IndexTests {
                                 let filter = try #require(try await AuditFilter(query, planned))
                                 _ = try await AuditScan(
                                     filter: filter, family: scope,
-                                    before: place.map { AuditCursor.below($0, of: scope) }, limit: query.limit,
+                                    before: place.map { AuditCursor.below($0, of: scope) }, limit: 50,
                                     depth: 500
                                 ).run(planned)
                                 return planned.plans

@@ -25,18 +25,21 @@ struct RecordedReadTests {
                 return try await entries(reads)
             }
             let (all, page) = (AuditRead.events(AuditQuery()), AuditRead.events(AuditQuery(limit: 2)))
-            let (ofFamily, ofKind) = (AuditQuery(familyID: family.id), AuditQuery(kind: "ai.digest"))
-            let ofTime = AuditRead.events(AuditQuery(from: server.clock.now() - .hours(1)))
-            let secret = AuditRead.events(AuditQuery(q: "somebody"))
+            let (ofFamily, ofKind) = (
+                AuditQuery(conditions: .init(familyID: family.id)), AuditQuery(conditions: .init(kind: "ai.digest"))
+            )
+            let ofTime = AuditRead.events(AuditQuery(conditions: .init(from: server.clock.now() - .hours(1))))
+            let secret = AuditRead.events(AuditQuery(conditions: .init(q: "somebody")))
             #expect(try await scene(.status, .families, .people(nil)) == 1, "an overview")
             #expect(
                 try await scene(all, .people(family.id), page, .events(ofFamily), ofTime, secret, .entry(family.id, 2))
                     == 1)
             #expect(try await scene(.events(ofKind), .events(ofKind)) == 1, "the pages of a list")
-            let consents = AuditRead.events(AuditQuery(familyID: family.id, q: "consent."))
+            let consents = AuditRead.events(AuditQuery(conditions: .init(familyID: family.id, q: "consent.")))
             #expect(
                 try await scene(
-                    .events(AuditQuery(q: "consent.", limit: 1)), consents, .people(family.id), .consents(family.id),
+                    .events(AuditQuery(conditions: .init(q: "consent."), limit: 1)), consents, .people(family.id),
+                    .consents(family.id),
                     .consents(family.id)) == 1, "the view of consents")
             // What is wider, or something else, is recorded.
             #expect(try await scene(.status, all) == 2, "figures cover no entries")
@@ -77,14 +80,15 @@ struct RecordedReadTests {
             let (admin, other) = (try await server.admin(), try await server.admin("Grace"))
             for person in [admin, other] { try await server.call(API.listAuditEvents, AuditQuery(), as: person) }
             try await server.write([.sessionOpened], by: admin, in: .outside)
-            let query = AuditQuery(withoutOwnReads: true)
+            let query = AuditQuery(conditions: .init(withoutOwnReads: true))
             for (reader, left) in [(admin, other), (other, admin)] {
                 let page = try await server.call(API.listAuditEvents, query, as: reader)
                 let readers = page.items.filter { $0.kind == "admin.read" }.map(\.actor)
                 #expect(!readers.isEmpty && readers.allSatisfy { $0 == left.pseudonym })
                 #expect(page.items.contains { $0.kind == "session.opened" && $0.actor == admin.pseudonym })
                 let text = try await server.call(
-                    API.exportAuditEvents, AuditEventsExportQuery(filter: query, format: .ndjson), as: reader
+                    API.exportAuditEvents, AuditEventsExportQuery(conditions: query.conditions, format: .ndjson),
+                    as: reader
                 ).text
                 let reads = text.split(separator: "\n").filter { $0.contains(#""admin.read""#) }
                 #expect(!reads.isEmpty && reads.allSatisfy { !$0.contains(reader.pseudonym.description) })

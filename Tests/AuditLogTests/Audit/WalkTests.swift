@@ -26,7 +26,7 @@ struct WalkTests {
         func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
         /// Whether it is asked for, as plainly as it can be said.
-        func isIn(_ query: AuditQuery, _ family: FamilyID?) -> Bool {
+        func isIn(_ query: AuditConditions, _ family: FamilyID?) -> Bool {
             let text = query.q ?? ""
             let id = ResourceID(text)
             return (family == nil || self.family == family) && (query.kind == nil || kind == query.kind)
@@ -88,7 +88,8 @@ struct WalkTests {
             let entries = try await Self.fill(server, people, &random)
             var shortPages = 0
             for _ in 0..<160 {
-                var query = AuditQuery(limit: [1, 3, 60, 200].randomElement(using: &random) ?? 1)
+                var query = AuditConditions()
+                let limit = [1, 3, 60, 200].randomElement(using: &random) ?? 1
                 func sometimes(_ change: () -> Void) { if Int.random(in: 0..<4, using: &random) == 0 { change() } }
                 sometimes { query.kind = Self.kinds.randomElement(using: &random) }
                 sometimes { query.actorID = people.randomElement(using: &random)?.id }
@@ -112,9 +113,9 @@ struct WalkTests {
                 }.map { "\($0.family) \($0.number)" }
                 let asked = query
                 let (found, short) = try await server.database.run { database in
-                    try await Self.walk(asked, scope, depth, database)
+                    try await Self.walk(asked, limit: limit, scope, depth, database)
                 }
-                #expect(found == expected, "\(query), \(scope?.description ?? "all"), depth \(depth)")
+                #expect(found == expected, "\(query), limit \(limit), \(scope?.description ?? "all"), depth \(depth)")
                 shortPages += short
             }
             #expect(shortPages > 0)
@@ -123,13 +124,13 @@ struct WalkTests {
 
     /// All pages, one after another through their cursors' texts, and how many of them were short.
     private static func walk(
-        _ query: AuditQuery, _ scope: FamilyID?, _ depth: Int, _ queries: any Queries
+        _ query: AuditConditions, limit: Int, _ scope: FamilyID?, _ depth: Int, _ queries: any Queries
     ) async throws -> (found: [String], short: Int) {
         guard let filter = try await AuditFilter(query, queries) else { return ([], 0) }
         var (found, short, cursor): ([String], Int, AuditCursor?) = ([], 0, nil)
         repeat {
             let page = try await AuditScan(
-                filter: filter, family: scope, before: cursor, limit: query.limit, depth: depth
+                filter: filter, family: scope, before: cursor, limit: limit, depth: depth
             ).run(queries)
             for row in page.rows {
                 let (family, number): (FamilyID, Int64) = (try row["family_id"], try row["n"])
@@ -137,9 +138,9 @@ struct WalkTests {
             }
             if let searched = page.searchedTo {
                 short += 1
-                #expect(page.next?.at == searched && page.rows.count <= query.limit)
+                #expect(page.next?.at == searched && page.rows.count <= limit)
             } else {
-                #expect(page.rows.count == query.limit || page.next == nil)
+                #expect(page.rows.count == limit || page.next == nil)
             }
             let next = try AuditCursor.parsed(page.next?.text, in: scope)
             #expect(next == page.next && (next == nil || next != cursor))

@@ -106,13 +106,15 @@ struct ConnectionTests {
             let chain: FamilyID = sent.id.retyped()
             for person in [one, other, family.secondGuardian] {
                 try await expectRefusal(403) {
-                    try await server.call(API.listAuditEvents, AuditQuery(familyID: chain), as: person)
+                    try await server.call(
+                        API.listAuditEvents, AuditQuery(conditions: .init(familyID: chain)), as: person)
                 }
             }
             try await server.accept(sent, as: other)
             try await server.round()
             for person in [one, other] {
-                let page = try await server.call(API.listAuditEvents, AuditQuery(familyID: chain), as: person)
+                let page = try await server.call(
+                    API.listAuditEvents, AuditQuery(conditions: .init(familyID: chain)), as: person)
                 #expect(page.items.map(\.kind) == ["connection.accepted", "connection.invited"])
                 let detail = try await server.call(
                     API.getAuditEvent, AuditEntryPath(familyID: chain, n: 1), as: person)
@@ -126,11 +128,13 @@ struct ConnectionTests {
                 _ = try await server.call(API.listAuditEvents, AuditQuery(), as: person)
             }
             try await expectRefusal(403) {
-                try await server.call(API.listAuditEvents, AuditQuery(familyID: family.id), as: other)
+                try await server.call(
+                    API.listAuditEvents, AuditQuery(conditions: .init(familyID: family.id)), as: other)
             }
             for person in [family.secondGuardian, family.participant, family.child] {
                 try await expectRefusal(403) {
-                    try await server.call(API.listAuditEvents, AuditQuery(familyID: chain), as: person)
+                    try await server.call(
+                        API.listAuditEvents, AuditQuery(conditions: .init(familyID: chain)), as: person)
                 }
             }
         }

@@ -190,7 +190,8 @@ struct InvitationTests {
                 // Nor does the audit log, which is theirs to read only once it was accepted.
                 try await expectRefusal(403) {
                     try await server.call(
-                        API.listAuditEvents, AuditQuery(familyID: sent.id.retyped()), as: family.guardian)
+                        API.listAuditEvents, AuditQuery(conditions: .init(familyID: sent.id.retyped())),
+                        as: family.guardian)
                 }
             }
             #expect(try await server.connections(of: family.guardian).count == 4)

@@ -30,7 +30,7 @@ struct MovedDeviceTests {
                 #expect(entry.actor == family.stranger.pseudonym && entry.subject == family.guardian.pseudonym)
                 #expect(entry.resource == first.id.retyped())
                 let seen = try await server.call(
-                    API.listAuditEvents, AuditQuery(familyID: family.id), as: admin)
+                    API.listAuditEvents, AuditQuery(conditions: .init(familyID: family.id)), as: admin)
                 #expect(seen.items.contains { $0.kind == "device.moved" })
                 let body = try #require(try await provider.received().first?["body"])
                 #expect(body["event"] == "device_moved" && body["nag_id"] == .null)

@@ -147,39 +147,20 @@ struct FamilyCheck {
         for row in try await queries.query(ReconcileStatements.connection(family)).map(ConnectionRow.init) {
             state.check(.connection(row))
         }
-        var lastConsent: ConsentID?
-        while true {
-            let rows = try await queries.query(ReconcileStatements.consents(of: family, after: lastConsent))
-            for row in try rows.map(ConsentRow.init) {
-                state.check(.consent(row))
-                lastConsent = row.id
-            }
-            try await renew()
-            if rows.count < ReconcileStatements.pageSize { break }
+        try await checkPages({ ReconcileStatements.consents(of: family, after: $0) }, queries, renew) {
+            state.check(.consent(try ConsentRow($0)))
         }
         for row in try await queries.query(ReconcileStatements.policies(of: family)).map(PolicyRow.init) {
             state.check(.policy(row))
         }
-        var lastNag: NagID?
-        while true {
-            let rows = try await queries.query(ReconcileStatements.nags(of: family, after: lastNag))
-            for row in try rows.map(NagRow.init) {
-                state.check(.nag(row))
-                lastNag = row.id
-            }
-            try await renew()
-            if rows.count < ReconcileStatements.pageSize { break }
+        try await checkPages({ ReconcileStatements.nags(of: family, after: $0) }, queries, renew) {
+            state.check(.nag(try NagRow($0)))
         }
-        var lastScore: (at: Timestamp, id: EventID)?
-        while true {
-            let rows = try await queries.query(ReconcileStatements.scores(of: family, after: lastScore))
-            for index in 0..<rows.count {
-                let row = try ScoreRow(rows[index])
-                state.check(.score(row))
-                lastScore = (try rows[index]["sync_ts"], row.id)
-            }
-            try await renew()
-            if rows.count < ReconcileStatements.pageSize { break }
+        try await checkPages(
+            { ReconcileStatements.scores(of: family, after: $0) }, place: { (at: try $0["sync_ts"], id: try $0["id"]) },
+            queries, renew
+        ) {
+            state.check(.score(try ScoreRow($0)))
         }
         for row in try await queries.query(ReconcileStatements.totals(of: family)).map(TotalsRow.init) {
             state.check(.totals(row))
@@ -187,89 +168,43 @@ struct FamilyCheck {
         for row in try await queries.query(ReconcileStatements.badges(of: family)).map(BadgeRow.init) {
             state.check(.badge(row))
         }
-        try await checkIncentives(of: family, &state, queries, renew)
-        try await checkConstraints(of: family, &state, queries, renew)
+        for row in try await queries.query(ReconcileStatements.incentiveRules(of: family)).map(IncentiveRuleRow.init) {
+            state.check(.incentiveRule(row))
+        }
+        try await checkPages({ ReconcileStatements.incentives(of: family, after: $0) }, queries, renew) {
+            state.check(.incentive(try IncentiveRow($0)))
+        }
+        try await checkPages(
+            { ConstraintStatements.withOwners(after: $0, limit: ReconcileStatements.pageSize, in: family) }, queries,
+            renew
+        ) {
+            state.check(.constraint(try ConstraintRow($0)))
+        }
     }
-}
 
-extension PreparedEntry {
-    /// Reads the columns `ReconcileStatements.entryColumns`.
-    init(_ row: Row, _ sealing: Sealing) throws {
-        let payload: ExportRecord.Payload =
-            switch try sealing.body(row) {
-            case .whole(let salt, let body): .whole(salt: salt, body: body)
-            case .erased: .erased
-            case .unreadable: .unreadable
+    /// Checks every row of a statement that reads pages in the order of `id`.
+    private func checkPages<Kind>(
+        _ page: (_ last: Identifier<Kind>?) -> SQL, _ queries: any Queries, _ renew: () async throws -> Void,
+        _ check: (Row) throws -> Void
+    ) async throws {
+        try await checkPages(page, place: { try $0["id"] }, queries, renew, check)
+    }
+
+    /// Checks every row of a statement that reads pages.
+    /// - Parameter place: the place of a row in the statement's order.
+    private func checkPages<Place>(
+        _ page: (_ last: Place?) -> SQL, place: (Row) throws -> Place, _ queries: any Queries,
+        _ renew: () async throws -> Void, _ check: (Row) throws -> Void
+    ) async throws {
+        var last: Place?
+        while true {
+            let rows = try await queries.query(page(last))
+            for index in 0..<rows.count {
+                try check(rows[index])
+                last = try place(rows[index])
             }
-        let act = Audit.AuditEntry.Act(
-            kind: try row["kind"], actor: try row["actor"], subject: try row["subject"],
-            resource: try row["resource"], trace: try row["trace"], request: try row["request"],
-            commitment: try row["commit"])
-        let entry = Audit.AuditEntry(
-            family: try row["family_id"], number: try row["n"], at: try row["at"], act: act,
-            previous: try row["prev"], hash: try row["hash"])
-        self.init(entry, payload, position: nil)
-    }
-}
-
-extension MemberRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(
-            user: try row["user_id"], person: try row["pseudonym"], role: try row["role"],
-            isActive: try row["is_active"])
-    }
-}
-
-extension ConnectionRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(
-            id: try row["id"], inviter: try row["inviter"], invitee: try row["invitee"], status: try row["status"],
-            inviterShares: try row["inviter_shares_children"], inviteeShares: try row["invitee_shares_children"])
-    }
-}
-
-extension ConsentRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(
-            id: try row["id"], person: try row["pseudonym"], type: try row["consent_type"],
-            isRevoked: try row["is_revoked"], grantedBy: try row["granted_seq"])
-    }
-}
-
-extension NagRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(
-            id: try row["id"], creator: try row["creator"], recipient: try row["recipient"],
-            category: try row["category"], dueAt: try row["due_at"], status: try row["status"],
-            isDismissed: try row["is_dismissed"], phase: try row["phase"], parent: try row["parent_nag_id"],
-            changedBy: try row["sync_seq"])
-    }
-}
-
-extension ScoreRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(
-            id: try row["id"], user: try row["user_id"], person: try row["pseudonym"], nag: try row["nag_id"],
-            points: try row["points"], streakDelta: try row["streak"], isCompletion: try row["is_completion"],
-            madeBy: try row["sync_seq"])
-    }
-}
-
-extension TotalsRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(
-            user: try row["user_id"],
-            sums: ScoreSums(
-                points: try row["points"], streak: try row["streak"], events: try row["events"],
-                completions: try row["completions"]),
-            dropped: ScoreSums(
-                points: try row["dropped_points"], streak: try row["dropped_streak"],
-                events: try row["dropped_events"], completions: try row["dropped_completions"]))
-    }
-}
-
-extension BadgeRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(user: try row["user_id"], person: try row["pseudonym"], type: try row["badge_type"])
+            try await renew()
+            if rows.count < ReconcileStatements.pageSize { return }
+        }
     }
 }

@@ -2,31 +2,17 @@ import Audit
 import NagzAI
 
 extension AIOperationID {
-    /// The kind of the audit entry for an answer.
-    var auditKind: AuditKind {
+    /// The kinds of the audit entries for an answer and for a refusal.
+    var auditKinds: (answered: AuditKind, denied: AuditKind) {
         switch self {
-        case .summarizeExcuse: .aiSummarizeExcuse
-        case .selectTone: .aiSelectTone
-        case .coaching: .aiCoaching
-        case .patterns: .aiPatterns
-        case .digest: .aiDigest
-        case .predictCompletion: .aiPredictCompletion
-        case .pushBack: .aiPushBack
-        case .askCoach: .aiAskCoach
-        }
-    }
-
-    /// The kind of the audit entry for a refusal.
-    var deniedKind: AuditKind {
-        switch self {
-        case .summarizeExcuse: .aiSummarizeExcuseDenied
-        case .selectTone: .aiSelectToneDenied
-        case .coaching: .aiCoachingDenied
-        case .patterns: .aiPatternsDenied
-        case .digest: .aiDigestDenied
-        case .predictCompletion: .aiPredictCompletionDenied
-        case .pushBack: .aiPushBackDenied
-        case .askCoach: .aiAskCoachDenied
+        case .summarizeExcuse: (.aiSummarizeExcuse, .aiSummarizeExcuseDenied)
+        case .selectTone: (.aiSelectTone, .aiSelectToneDenied)
+        case .coaching: (.aiCoaching, .aiCoachingDenied)
+        case .patterns: (.aiPatterns, .aiPatternsDenied)
+        case .digest: (.aiDigest, .aiDigestDenied)
+        case .predictCompletion: (.aiPredictCompletion, .aiPredictCompletionDenied)
+        case .pushBack: (.aiPushBack, .aiPushBackDenied)
+        case .askCoach: (.aiAskCoach, .aiAskCoachDenied)
         }
     }
 }

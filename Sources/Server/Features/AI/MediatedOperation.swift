@@ -20,52 +20,29 @@ struct MediatedOperation {
 
     static func of(_ id: AIOperationID) -> MediatedOperation {
         switch id {
-        case .summarizeExcuse:
-            MediatedOperation(AIOperations.summarizeExcuse, text: \.summary) {
-                ExcuseQuestion(text: try $0.requiredText(), nagID: try $0.requiredNag())
-            }
-        case .selectTone:
-            MediatedOperation(AIOperations.selectTone, text: \.reason) { NagQuestion(nagID: try $0.requiredNag()) }
-        case .coaching:
-            MediatedOperation(AIOperations.coaching, text: \.tip) { NagQuestion(nagID: try $0.requiredNag()) }
-        case .predictCompletion:
-            MediatedOperation(AIOperations.predictCompletion, text: { _ in "" }) {
-                NagQuestion(nagID: try $0.requiredNag())
-            }
-        case .pushBack:
-            MediatedOperation(AIOperations.pushBack, text: { $0.message ?? "" }) {
-                NagQuestion(nagID: try $0.requiredNag())
-            }
-        case .patterns:
-            MediatedOperation(AIOperations.patterns, text: { _ in "" }) {
-                MemberQuestion(userID: try $0.requiredUser(), familyID: $0.familyID)
-            }
-        case .digest:
-            MediatedOperation(AIOperations.digest, text: \.summaryText) { FamilyQuestion(familyID: $0.familyID) }
-        case .askCoach:
-            MediatedOperation(AIOperations.askCoach, text: \.answer) {
-                CoachQuestion(familyID: $0.familyID, text: try $0.requiredText(CoachQuestionRequest.lengths))
-            }
+        case .summarizeExcuse: MediatedOperation(AIOperations.summarizeExcuse)
+        case .selectTone: MediatedOperation(AIOperations.selectTone)
+        case .coaching: MediatedOperation(AIOperations.coaching)
+        case .patterns: MediatedOperation(AIOperations.patterns)
+        case .digest: MediatedOperation(AIOperations.digest)
+        case .predictCompletion: MediatedOperation(AIOperations.predictCompletion)
+        case .pushBack: MediatedOperation(AIOperations.pushBack)
+        case .askCoach: MediatedOperation(AIOperations.askCoach)
         }
     }
 
-    /// - Parameters:
-    ///   - text: the text of a response.
-    ///   - question: the operation's question, from the form that all of them share.
-    private init<Question: AboutNag, Response: WireInput & WireMembers & Hashable>(
-        _ operation: AIOperation<Question, Response>, text: @escaping (Response) -> String,
-        question: @escaping (ExecutionRequest) throws -> Question
+    private init<Question: AboutNag & ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
+        _ operation: AIOperation<Question, Response>
     ) {
-        self.init(operation, text, question) { mediator, question, options, family, drafting, caller in
+        self.init(operation) { mediator, question, options, family, drafting, caller in
             try await mediator.answer(operation, question, options, in: family, drafting: drafting, for: caller)
         }
     }
 
-    private init<Question: AboutFamily, Response: WireInput & WireMembers & Hashable>(
-        _ operation: AIOperation<Question, Response>, text: @escaping (Response) -> String,
-        question: @escaping (ExecutionRequest) throws -> Question
+    private init<Question: AboutFamily & ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
+        _ operation: AIOperation<Question, Response>
     ) {
-        self.init(operation, text, question) { mediator, question, options, _, _, caller in
+        self.init(operation) { mediator, question, options, _, _, caller in
             try await mediator.answer(operation, question, options, for: caller)
         }
     }
@@ -74,21 +51,20 @@ struct MediatedOperation {
         Mediator, Question, ExecutionOptions, FamilyID?, PushBackDrafting?, Caller
     ) async throws -> AIAnswer<Response>
 
-    private init<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
-        _ operation: AIOperation<Question, Response>, _ text: @escaping (Response) -> String,
-        _ question: @escaping (ExecutionRequest) throws -> Question, _ answer: @escaping Answering<Question, Response>
+    private init<Question: ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
+        _ operation: AIOperation<Question, Response>, _ answer: @escaping Answering<Question, Response>
     ) {
         register = { mediator, routes in
             guard let call = API.call(of: operation) else { preconditionFailure("\(operation.id) has no endpoint") }
             Self.register(call, mediator, routes, answer)
         }
         execute = { mediator, asked, options, caller in
-            let answer = try await answer(mediator, question(asked), options, asked.familyID, nil, caller)
+            let answer = try await answer(mediator, Question(asked), options, asked.familyID, nil, caller)
             guard let report = answer.execution else {
                 throw PostgresError.unexpectedShape("an answer without a report")
             }
             return Executed(
-                text: text(answer.response),
+                text: operation.wording.map { answer.response[keyPath: $0.text] } ?? "",
                 result: try JSONObject(json: JSONValue(parsing: answer.response.jsonBytes.span)), report: report)
         }
     }
@@ -103,6 +79,38 @@ struct MediatedOperation {
                 mediator, asked.question, asked.options, nil,
                 asked.wantsDraft ? PushBackDrafting(services: mediator.services) : nil, caller)
         }
+    }
+}
+
+/// A question that `execute` accepts, in the form that all operations share.
+private protocol ExecutedQuestion: AIQuestion {
+    /// - Throws: 422 when a member that it needs is missing or too long.
+    init(_ request: ExecutionRequest) throws(APIError)
+}
+
+extension NagQuestion: ExecutedQuestion {
+    fileprivate init(_ request: ExecutionRequest) throws(APIError) { self.init(nagID: try request.requiredNag()) }
+}
+
+extension ExcuseQuestion: ExecutedQuestion {
+    fileprivate init(_ request: ExecutionRequest) throws(APIError) {
+        self.init(text: try request.requiredText(), nagID: try request.requiredNag())
+    }
+}
+
+extension MemberQuestion: ExecutedQuestion {
+    fileprivate init(_ request: ExecutionRequest) throws(APIError) {
+        self.init(userID: try request.requiredUser(), familyID: request.familyID)
+    }
+}
+
+extension FamilyQuestion: ExecutedQuestion {
+    fileprivate init(_ request: ExecutionRequest) throws(APIError) { self.init(familyID: request.familyID) }
+}
+
+extension CoachQuestion: ExecutedQuestion {
+    fileprivate init(_ request: ExecutionRequest) throws(APIError) {
+        self.init(familyID: request.familyID, text: try request.requiredText(CoachQuestionRequest.lengths))
     }
 }
 

@@ -34,8 +34,9 @@ extension Mediator {
         _ facts: Question.Facts, _ permit: ExecutionPermit, _ reply: ModelReply?
     ) throws(ExecutionRefusal) -> Authorship {
         guard let model = permit.model else { return Authorship(fallback: permit.fallback) }
-        let told = operation.wording?.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
-        guard let told else { return Authorship() }
+        guard let wording = operation.wording,
+            let told = wording.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
+        else { return Authorship() }
         var (fallback, code): (FallbackReason, ExecutionCode) = (
             .unavailable, ModelFault.unreachable.code(at: model.reach)
         )
@@ -43,7 +44,7 @@ extension Mediator {
         if let reply, reply.model.isSame(as: model) {
             switch reply.result {
             case .success(let result) where reply.told == told:
-                operation.wording?.replace(&response, result.text)
+                response[keyPath: wording.text] = result.text
                 return Authorship(model.provider, model: model.name)
             case .success: fallback = .factsChanged
             case .failure(let problem):
@@ -87,7 +88,7 @@ extension Mediator {
         // An id names one question, also if it comes twice at once.
         let countsOnce = record.countsOnce || !tokens.isEmpty || attempt.options.questionID != nil
         return Act(
-            kind: operation.auditKind,
+            kind: operation.auditKinds.answered,
             basis: countsOnce ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
             actor: SystemActor.mediator, subject: attempt.subject, resource: attempt.nag?.retyped(), details: details,
             canMerge: tokens.isEmpty, statements: statements + tokens)

@@ -84,7 +84,7 @@ package final class Mediator {
                 }
                 known = nil
                 if let denial = consultation.denial {
-                    guard let reply else { return consultation.refuse(operation.id.deniedKind, denial) }
+                    guard let reply else { return consultation.refuse(operation.id.auditKinds.denied, denial) }
                     return attempt(consultation).refuse(APIError(denial.code, denial.reason), asked: reply)
                 }
                 return try await self.decide(
@@ -145,7 +145,7 @@ package final class Mediator {
                     let (member, settings) = try await self.consult(caller, family, queries)
                     if let denial = question.denial(of: member, caller) {
                         if asked != nil { throw APIError(.authorizationDenied, denial) }
-                        return .denied(operation.id.deniedKind, to: member, denial)
+                        return .denied(operation.id.auditKinds.denied, to: member, denial)
                     }
                     let (facts, attempt) = try await consult(member, settings, queries)
                     if !asksFirst, attempt.asksForModel { throw ModelNeeded() }

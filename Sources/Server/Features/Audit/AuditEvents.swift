@@ -15,9 +15,9 @@ package final class AuditEvents {
     package func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
         let query = call.parameters
         let reader = try await services.auditReader(
-            caller, of: query.familyID, reading: API.listAuditEvents.operation, details: query.details)
+            caller, of: query.conditions.familyID, reading: API.listAuditEvents.operation, details: query.details)
         let before = try AuditCursor.parsed(query.cursor, in: reader.family)
-        guard let filter = try await services.auditFilter(query, for: reader) else {
+        guard let filter = try await services.auditFilter(query.conditions, for: reader) else {
             return AuditPage(items: [], nextCursor: nil)
         }
         let found = try await AuditScan(
@@ -53,9 +53,19 @@ package final class AuditEvents {
 }
 
 extension AuditQuery {
-    /// The query for the audit log: which filters it has, and the ids among their values; no free text.
+    /// The query for the audit log.
+    fileprivate var details: AuditBody {
+        var details = conditions.details
+        details["limit"] = String(limit)
+        details["cursor"] = cursor == nil ? nil : "given"
+        return details
+    }
+}
+
+extension AuditConditions {
+    /// The conditions for the audit log: which there are, and the ids among their values; no free text.
     var details: AuditBody {
-        var details: AuditBody = ["limit": String(limit)]
+        var details: AuditBody = [:]
         details["actor"] = actorID?.description
         details["subject"] = subjectID?.description
         details["person"] = personID?.description
@@ -66,7 +76,6 @@ extension AuditQuery {
         details["from"] = from?.rfc3339
         details["to"] = to?.rfc3339
         details["without_own_reads"] = withoutOwnReads ? "true" : nil
-        details["cursor"] = cursor == nil ? nil : "given"
         return details
     }
 }

@@ -15,11 +15,11 @@ final class AuditEventsExport {
 
     /// - Throws: 403 as for the list of the same entries.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
-        let (query, format) = (call.parameters.filter, call.parameters.format)
+        let (conditions, format) = (call.parameters.conditions, call.parameters.format)
         let export = try services.exports.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
-            caller, of: query.familyID, reading: API.exportAuditEvents.operation, details: query.details)
-        let filter = try await services.auditFilter(query, for: reader)
+            caller, of: conditions.familyID, reading: API.exportAuditEvents.operation, details: conditions.details)
+        let filter = try await services.auditFilter(conditions, for: reader)
         let work = LoopBound(value: (services: services, reader: reader, filter: filter))
         return Response(
             .ok, format == .csv ? .csv : .jsonLines,

@@ -34,10 +34,10 @@ struct AuditFilter {
     var from: Timestamp?
     var to: Timestamp?
 
-    /// Creates the filter of a query; nil when nothing can match: an unknown or erased person, or a text without
+    /// Creates the filter of all conditions; nil when nothing can match: an unknown or erased person, or a text without
     /// meaning.
     /// - Parameter named: the people whose names, as the caller may see them, contain the search text.
-    init?(_ query: AuditQuery, named: [Pseudonym] = [], _ queries: any Queries) async throws {
+    init?(_ query: AuditConditions, named: [Pseudonym] = [], _ queries: any Queries) async throws {
         (from, to) = (query.from, query.to)
         let text = Self.words(of: query)
         let id = ResourceID(text)
@@ -69,7 +69,7 @@ struct AuditFilter {
     }
 
     /// The words of a search text with one blank between them; empty when there are none.
-    static func words(of query: AuditQuery) -> String {
+    static func words(of query: AuditConditions) -> String {
         query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " ") ?? ""
     }
 

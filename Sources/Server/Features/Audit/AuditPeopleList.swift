@@ -60,8 +60,8 @@ extension Services {
         return people
     }
 
-    /// The query's filter. A search text also means the people whose names, as the reader sees them, contain it.
-    func auditFilter(_ query: AuditQuery, for reader: AuditReader) async throws -> AuditFilter? {
+    /// The filter of all conditions. A search text also means the people whose names, as the reader sees them, contain it.
+    func auditFilter(_ query: AuditConditions, for reader: AuditReader) async throws -> AuditFilter? {
         let text = AuditFilter.words(of: query).lowercased()
         let isSearch = !text.isEmpty && ResourceID(text) == nil
         let named =

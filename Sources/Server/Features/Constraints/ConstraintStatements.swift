@@ -64,11 +64,12 @@ enum ConstraintStatements {
     }
 
     /// A family's and its members' own, each with the owner's `pseudonym`, in the order of their ids.
-    static func withOwners(after last: ConstraintID, limit: Int, in family: FamilyID) -> SQL {
-        """
-        SELECT \(columns), u.pseudonym FROM ai_constraints c LEFT JOIN users u ON u.id = c.owner_id
-        WHERE c.family_id = \(family) AND c.id > \(last) ORDER BY c.id LIMIT \(limit)
-        """
+    static func withOwners(after last: ConstraintID?, limit: Int, in family: FamilyID) -> SQL {
+        let isNext: SQL = last.map { "AND c.id > \($0)" } ?? ""
+        return """
+            SELECT \(columns), u.pseudonym FROM ai_constraints c LEFT JOIN users u ON u.id = c.owner_id
+            WHERE c.family_id = \(family) \(isNext) ORDER BY c.id LIMIT \(limit)
+            """
     }
 
     /// The person's own constraints.
