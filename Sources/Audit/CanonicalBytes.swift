@@ -7,7 +7,7 @@ struct CanonicalBytes {
 
     init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    /// Appends to given bytes.
+    /// Creates a value that appends to `start`.
     init(after start: consuming [UInt8]) { bytes = start }
 
     mutating func append(_ field: [UInt8]?) {

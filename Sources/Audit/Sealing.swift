@@ -48,7 +48,7 @@ public struct SubjectKey: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - commitment: of the entry, to which the box is bound.
+    ///   - commitment: the commitment of the entry, to which the box is bound.
     ///   - nonce: 24 random bytes.
     public func seal(_ body: [UInt8], commitment: [UInt8], nonce: [UInt8]) -> [UInt8] {
         SealedBox.seal(body, bound: commitment, key: secret, nonce: nonce)
@@ -73,7 +73,7 @@ public struct SubjectKey: Hashable, Sendable {
 /// The key that wraps the keys of people; it lives outside the database, and without it none of them can be used.
 public struct MasterKey: Hashable, Sendable {
     private let secret: [UInt8]
-    /// Four bytes that tell master keys apart and nothing else of them.
+    /// A 4-byte identifier of the key, which reveals nothing else about it.
     public let id: [UInt8]
 
     /// Creates the key; nil unless there are 32 bytes.
@@ -83,14 +83,14 @@ public struct MasterKey: Hashable, Sendable {
         id = Array(sha256(Array("nagz master key".utf8) + secret).prefix(4))
     }
 
-    /// A key of 32 bytes for another purpose, by HMAC-SHA-256; nothing of this key can be told from it.
+    /// Derives a key of 32 bytes for another purpose, by HMAC-SHA-256. It reveals nothing about this key.
     public func derivedKey(label: String) -> [UInt8] {
         hmacSHA256(Array(label.utf8), key: secret)
     }
 
-    /// Seals a secret that is no person's key, with a key derived for that purpose.
+    /// Seals any other secret than a person's key, with a key derived for that purpose.
     /// - Parameters:
-    ///   - bound: what the box can only be opened with.
+    ///   - bound: bytes without which the box cannot be opened.
     ///   - nonce: 24 random bytes.
     public func seal(_ secret: [UInt8], for purpose: String, bound: [UInt8], nonce: [UInt8]) -> [UInt8] {
         SealedBox.seal(secret, bound: bound, key: derivedKey(label: purpose), nonce: nonce)
@@ -123,7 +123,7 @@ public struct SealingKey: Sendable {
         self.secret = secret
     }
 
-    /// - Parameter bound: what the box can only be opened with.
+    /// - Parameter bound: bytes without which the box cannot be opened.
     public func seal(_ message: [UInt8], bound: [UInt8], nonce: [UInt8]) -> [UInt8] {
         SealedBox.seal(message, bound: bound, key: secret, nonce: nonce)
     }

@@ -11,7 +11,7 @@ public struct DeviceFolder: Sendable {
     public var deviceSecret: DeviceSecretFile { DeviceSecretFile(path: path + "/device-secret.json") }
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
-    /// The folder of model files. They tell nothing of a person and stay after a logout.
+    /// The folder of model files. They contain nothing about a person, and stay after a logout.
     public var modelsPath: String { path + "/models" }
 
     /// Seals the words in cache and outbox, with the key of this folder. The folder must be there.

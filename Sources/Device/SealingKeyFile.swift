@@ -9,8 +9,8 @@ import LocalAI
 struct SealingKeyFile {
     let path: String
 
-    /// The key; a new one where there is none.
-    /// - Throws: `PrivateFileError`; `unreadable` also for a file that is no key.
+    /// Returns the key; creates it if there is none.
+    /// - Throws: `PrivateFileError`, such as `unreadable` for a file without a valid key.
     func load() throws(PrivateFileError) -> SealingKey {
         if !FileManager.default.fileExists(atPath: path) { try create() }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)

@@ -19,7 +19,7 @@ public enum AbuseReportStatus: String, Sendable, CaseIterable {
 public enum AbuseReportSeverity: String, Sendable, CaseIterable {
     case critical, standard, low
 
-    /// Within what time after the report its review should end.
+    /// The time after the report within which its review should end.
     public var reviewTarget: Timestamp.Span {
         switch self {
         case .critical: .hours(4)

@@ -49,8 +49,9 @@ public struct CivilDate: Hashable, Comparable, Sendable {
 }
 
 extension CivilDate {
-    /// That day of the month, or the month's last day; nil outside the years of a date.
-    /// - Parameter monthCount: months since January of year 0.
+    /// Creates the date of a day in a month, or of the month's last day if the month is shorter; nil outside the years
+    /// of a date.
+    /// - Parameter monthCount: the months since January of year 0.
     init?(monthCount: Int, day: Int) {
         guard monthCount >= 0 else { return nil }
         let (year, month) = (monthCount / 12, monthCount % 12 + 1)
@@ -62,7 +63,8 @@ extension CivilDate {
 
     public func adding(days: Int64) -> CivilDate { CivilDate(daysSinceEpoch: daysSinceEpoch + days) }
 
-    /// Returns the same day of another month, or that month's last; nil outside the years of a date.
+    /// Returns the same day of another month, or its last day if that month is shorter; nil outside the years of a
+    /// date.
     public func adding(months: Int) -> CivilDate? { CivilDate(monthCount: monthCount + months, day: day) }
 }
 

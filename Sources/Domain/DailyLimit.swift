@@ -8,7 +8,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case policyChanges = "policy_changes"
     /// Blocks made and lifted.
     case blockChanges = "block_changes"
-    /// Mutes among them.
+    /// Changes of preferences, including mutes.
     case preferenceChanges = "preference_changes"
     /// Renewed invite codes and child codes.
     case codeRenewals = "code_renewals"
@@ -22,9 +22,9 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case attachments = "attachments"
     /// Keys for models stored.
     case aiKeyChanges = "ai_key_changes"
-    /// Other email addresses asked for.
+    /// Requests to change the email address.
     case emailChanges = "email_changes"
-    /// Codes for telephone numbers asked for.
+    /// Requests for a code to a telephone number.
     case phoneCodes = "phone_codes"
 
     /// Drafts made, edited, approved, confirmed and rejected, those of an import each by itself.

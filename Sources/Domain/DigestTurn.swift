@@ -2,7 +2,7 @@
 public struct DigestTurn: Hashable, Sendable {
     /// The date whose digest is due; nil before its time, and once it was made.
     public let dueOn: CivilDate?
-    /// The time to look again, after the moment of asking.
+    /// The time at which to check again; later than the time of this check.
     public let next: Timestamp
 
     /// - Parameters:
@@ -16,7 +16,8 @@ public struct DigestTurn: Hashable, Sendable {
         next = last < today && moment > now ? moment : zone.moment(max(last, today).adding(days: 1), time)
     }
 
-    /// The date that needs no digest for somebody who begins to want one now: today's, when its time has passed.
+    /// Returns the date for which a person who turns digests on needs none: today, if the time of today's digest has
+    /// passed.
     public static func passed(at time: TimeOfDay, now: Timestamp, zone: some ZoneRules) -> CivilDate? {
         let today = zone.local(now).date
         return zone.moment(today, time) <= now ? today : nil

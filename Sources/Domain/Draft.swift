@@ -4,9 +4,9 @@ public enum DraftKind: String, Sendable, CaseIterable {
     case suggestedNag = "suggested_nag"
     /// Moves a nag's due time.
     case dueChange = "due_change"
-    /// Tells a nag's recipient something, within the limits of push-backs.
+    /// Sends a nag's recipient a message, within the limits of push-backs.
     case pushBack = "push_back"
-    /// Gives a completed nag's recipient what an incentive rule of the family promises.
+    /// Gives the recipient of a completed nag the reward of an incentive rule.
     case consequence
     /// Sends chosen guardians a digest of the family's week.
     case digest
@@ -41,14 +41,14 @@ public enum DraftSource: String, Sendable, CaseIterable {
     /// The words were imported from another program, such as a calendar.
     case imported = "import"
 
-    /// Whether a request that came this way may create drafts and do nothing else with them: nobody has looked at it.
+    /// Whether a request that came this way may only create drafts, because nobody has looked at the words yet.
     public var onlyCreates: Bool { self == .voice || self == .shortcut }
 }
 
 public enum DraftState: String, Sendable, CaseIterable {
     case draft, approved, confirmed, executed, rejected, expired
 
-    /// Whether the draft can still be executed, if the rest is done.
+    /// Whether the draft can still be executed after the steps that are missing.
     public var isOpen: Bool {
         switch self {
         case .draft, .approved, .confirmed: true
@@ -63,7 +63,7 @@ public enum DraftStep: String, Sendable, CaseIterable { case edit, approve, conf
 public enum DraftLimit {
     /// The time for which a draft can be executed.
     public static let lifetime = Timestamp.Span.hours(24)
-    /// The time for which the second key can be used.
+    /// The time for which a confirmation can be used.
     public static let keyLifetime = Timestamp.Span.seconds(60)
     /// The rows that a draft may be built from.
     public static let contextRows = 20
@@ -92,12 +92,12 @@ public struct DraftProgress: Hashable, Sendable {
         case edited
     }
 
-    /// The state as stored: a draft whose time is over may not be marked yet.
+    /// The state as stored: an expired draft may not be marked yet.
     public var state: DraftState
     /// Grows with each edit.
     public var version: Int
     public var expiresAt: Timestamp
-    /// The reason for which `expiresAt` was brought forward; nil where it was not.
+    /// The reason for which `expiresAt` was moved forward; nil where it was not.
     public var endReason: DraftEndReason?
 
     public init(
@@ -114,7 +114,7 @@ public struct DraftProgress: Hashable, Sendable {
         state.isOpen && now > expiresAt ? .expired : state
     }
 
-    /// - Parameter version: the one that the person has seen; nil where any will do.
+    /// - Parameter version: the version that the person has seen; nil if it does not matter.
     public func verdict(on step: DraftStep, of version: Int?, at now: Timestamp) -> Verdict {
         let state = state(at: now)
         switch (step, state) {
@@ -143,9 +143,9 @@ public enum DraftEndReason: String, Sendable, CaseIterable {
     case modeOff = "mode_off"
 }
 
-/// The second key of a draft: it opens one execution, to the person who asked for it.
+/// The key of a draft's confirmation: it allows one execution, by the person who asked for it.
 public struct DraftKey: Hashable, Sendable {
-    /// The digest of the secret, which only its person has.
+    /// The digest of the secret, which only that person has.
     public var digest: [UInt8]
     public var owner: UserID
     public var expiresAt: Timestamp

@@ -96,9 +96,10 @@ public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, b
 public enum NotificationFrequency: String, Sendable, CaseIterable {
     /// The person is notified of each phase, and again and again while a nag is overdue.
     case always
-    /// The person is notified of each phase, once.
+    /// The person is notified once of each phase.
     case oncePerPhase = "once_per_phase"
-    /// Once a day of what is due and overdue, and at once of what cannot wait.
+    /// The person gets one notification a day about what is due and overdue, and an immediate one only for what cannot
+    /// wait.
     case dailyDigest = "daily_digest"
 }
 

@@ -11,8 +11,8 @@ public enum IncentiveTrigger: String, Sendable, CaseIterable {
 public enum IncentiveReward: String, Sendable, CaseIterable {
     /// The rule's amount of points; the family's multiplier does not change it.
     case bonusPoints = "bonus_points"
-    /// The family's reward, once: it is kept as the badge `family_award`, and badges are permanent and unique. The rule's
-    /// amount means nothing then.
+    /// The family's reward. A person gets it once, because it is stored as the badge `family_award`, and badges are
+    /// permanent and unique. The rule's amount has no meaning then.
     case badge
 }
 
@@ -22,7 +22,7 @@ public enum IncentiveApprovalMode: String, Sendable, CaseIterable {
     case guardianConfirmed = "guardian_confirmed"
 }
 
-/// Whether a rule takes effect. Guardians retire a rule that shall not, and may make it active again.
+/// Whether a rule takes effect. Guardians retire a rule to stop it, and may activate it again.
 public enum IncentiveRuleStatus: String, Sendable, CaseIterable { case active, retired }
 
 /// The terms of an incentive rule, without its id and version.

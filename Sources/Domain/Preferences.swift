@@ -10,7 +10,7 @@ public struct Preferences: Hashable, Sendable {
     /// The time of the daily digest.
     public var digestAt = TimeOfDay.sixInTheEvening
     public var deliveryChannel = PreferredChannel.push
-    /// No notifications before then.
+    /// The time until which the person gets no notifications.
     public var muteUntil: Timestamp?
     public var aiServerEnabled = true
     public var aiOnDeviceEnabled = true
@@ -22,7 +22,7 @@ public struct Preferences: Hashable, Sendable {
     public var aiMode = AIMode.heuristic
     /// The privacy level of AI questions that name none themselves.
     public var aiPrivacyLevel = PrivacyLevel.auto
-    /// The model to use on the device, and the one of the person's own provider; nil for the provider's first.
+    /// The models to use, on the device and of the person's own provider; nil for the provider's first.
     public var aiLocalModel: String?
     public var aiCloudModel: String?
     /// Questions to the coach with more tokens go to the server; the words of an excuse stay on the device.

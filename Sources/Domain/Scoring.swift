@@ -28,7 +28,7 @@ public struct Score: Hashable, Sendable {
     ///
     /// The multiplier is rounded to thousandths and the rest is integer arithmetic, so 0.35 × 10 is 4 on every
     /// platform. A multiplier out of the policy's range is clamped to it.
-    /// - Parameter givesPoints: whether the person takes points; their streak counts in any case.
+    /// - Parameter givesPoints: whether the person gets points. Their streak changes in any case.
     public init(_ outcome: Punctuality, multiplier: Double, currentStreak: Int, givesPoints: Bool = true) {
         let range = FamilyPolicy.pointsMultiplierRange
         let bounded = multiplier.isNaN ? 1 : min(max(multiplier, range.lowerBound), range.upperBound)

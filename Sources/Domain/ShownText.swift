@@ -1,8 +1,8 @@
 /// The text in one line that shows as it reads: each control character and line or paragraph separator becomes a space, and
 /// characters that reorder what stands beside them (Unicode's property `Bidi_Control`) are left out.
 ///
-/// For other people's text where it is shown beside ours: a control character would command a terminal, a line break would
-/// begin a line of ours, and a reordering would move our words.
+/// For texts of other people that are shown beside the program's own: a control character could command a terminal, a
+/// line break could begin a line of its own, and a reordering could move the program's words.
 public func inOneLine(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     var isAfterReturn = false

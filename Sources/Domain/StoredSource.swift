@@ -1,4 +1,4 @@
-/// The origin of an input as the record has it: a closed set that the schema checks.
+/// The origin of a stored input: a closed set that the schema checks.
 public enum StoredSource: String, Sendable, CaseIterable {
     case text, voice
     case cameraText = "camera_ocr"

@@ -7,8 +7,8 @@ import Reactor
 /// like others. Names are resolved on threads of libcurl.
 @safe public final class HTTPClient {
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-    /// Open connections, to all hosts and to one, and idle ones that are kept. One host takes what both channels of
-    /// notifications send at once, so that the one never waits for the other.
+    /// The limits on connections: open ones to all hosts, open ones to one host, and idle ones that are kept. The limit
+    /// for one host fits what both channels of notifications send at once, so that neither waits for the other.
     private static let limits = (all: 256, perHost: 128, kept: 64)
 
     private let poller: Poller

@@ -104,8 +104,8 @@ public struct HTTPClientResponse: Sendable {
     }
 }
 
-/// A reason for which there is no complete response. None of them tells anything of the request but its target's
-/// reachability.
+/// A reason for which there is no complete response. It reveals nothing about the request but whether its target can be
+/// reached.
 public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request is not valid HTTP, or its URL is not.
     case malformedRequest

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import NagzAI
 
-/// The log of questions that a device answered or refused by itself, and the source of their names and times.
+/// Records the questions that a device answered or refused by itself, and supplies their IDs and times.
 public struct ExecutionLog {
     /// The person whose device it is.
     let user: UserID
@@ -39,16 +39,16 @@ package struct RoutedQuestion {
     let family: FamilyID
     package let trace: TraceID
     let started: Int64
-    /// The time at which the router had decided, by the same stopwatch.
+    /// The time at which the router had decided, in microseconds of the log's stopwatch.
     let routed: Int64
     let policy: PolicyResult
-    /// The router's decision; a failure while it is refused.
+    /// The router's decision; a failure for a refused question.
     package var route: Result<RoutingDecision, RoutingFailure>
     /// The model on this device that writes the answer; nil for the rules, or where this device does not answer.
     let writer: ModelWriter?
-    /// Whether there is a model on this device that the person's mode lets write, but not answers of this kind.
+    /// Whether the models on this device that the person's mode allows cannot write answers of this kind.
     let lacksTask: Bool
-    /// Whether the person agreed to what a constraint asked.
+    /// Whether the person confirmed the prompt of a constraint.
     var confirmed = ConfirmationStatus.none
 
     /// The record of an answer.

@@ -16,10 +16,10 @@ public struct LocalAIService: AIService {
     private let goesOn: Bool
 
     /// - Parameters:
-    ///   - models: write the texts of answers where the person's mode says so.
+    ///   - models: the models that write the texts of answers, where the person's mode allows it.
     ///   - dialog: how constraints warn the person and ask for confirmations.
-    ///   - goesOn: whether questions go on from the last ones that did, and are remembered.
-    ///   - log: says whose device it is, and is told of each answer and each refusal.
+    ///   - goesOn: whether questions belong to the device's AI session, and are added to it.
+    ///   - log: records each answer and each refusal, and knows whose device it is.
     public init(
         facts: CacheFacts, heuristics: Heuristics, models: LocalModels = .none, dialog: ConstraintDialog = .silent,
         log: ExecutionLog, goesOn: Bool = false
@@ -46,8 +46,9 @@ public struct LocalAIService: AIService {
         }
     }
 
-    /// Answers a question that was routed already. A refusal is not noted, because another may still answer.
-    /// - Parameter replaced: why another place that was asked before has not answered.
+    /// Answers a question that was routed before. A refusal is not recorded, because the server may still answer.
+    /// - Parameter replaced: the reason for which the server, which was asked before, did not answer; nil if it was not
+    ///   asked.
     package func answerRouted<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ routed: RoutedQuestion,
         replacing replaced: FallbackReason? = nil
@@ -129,9 +130,9 @@ public struct LocalAIService: AIService {
             await models.selection(for: operation.modelTask, choices), at: now)
     }
 
-    /// The patterns of the person's misses that this device has not told them of yet; from now on they count as told. It
-    /// finds them by itself after a sync, where the person and their family let it answer; nobody else hears of them, and
-    /// no history has them.
+    /// Returns the patterns of the person's misses that this device has not notified them of, and records these as
+    /// notified. The device looks for them by itself after a sync, where the person and their family let it answer.
+    /// They are sent to nobody else, and are not in the history.
     public func patternAlerts() async throws -> [InsightItem] {
         guard try facts.cache.alertsOfPatterns(of: facts.family), (try? requireConsent()) != nil,
             case .success(let decision) = try await preview(.patterns), decision.route == .local
@@ -140,7 +141,7 @@ public struct LocalAIService: AIService {
         return try facts.cache.markTold(heuristics.patterns(for: known).response.insights, in: facts.family)
     }
 
-    /// Tells the log that nobody has answered.
+    /// Records that the question was not answered.
     package func noteRefusal(_ routed: RoutedQuestion, _ error: any Error) {
         switch error {
         case is CacheMiss, LocalRefusal.mustBeRecorded, LocalRefusal.modelUnavailable:
@@ -150,7 +151,7 @@ public struct LocalAIService: AIService {
         }
     }
 
-    /// Tells the log that the server could not be reached, and nobody else may answer.
+    /// Records that the server could not be reached and that nothing else may answer.
     package func refuseUnreachable(_ routed: RoutedQuestion) -> QuestionRefusal {
         var routed = routed
         routed.route = .failure(.networkUnavailable)
@@ -184,8 +185,9 @@ public struct LocalAIService: AIService {
         get throws { try facts.cache.network().state(at: now) }
     }
 
-    /// Records an attempt to reach the server; nil for one that it answered. An answer is not withheld because the disk is
-    /// full.
+    /// Records an attempt to reach the server. Errors of the cache are ignored, so that a full disk withholds no
+    /// answer.
+    /// - Parameter isOfConnection: whether no connection was established; nil for an attempt that succeeded.
     package func noteContact(isOfConnection: Bool?) {
         guard let isOfConnection else { return (try? facts.cache.noteAnswer()) ?? () }
         try? facts.cache.note(NetworkWatch.Fault(at: now, isOfConnection: isOfConnection))

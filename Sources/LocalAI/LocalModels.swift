@@ -20,12 +20,13 @@ public struct LocalModels {
         (self.system, self.gateway) = (system, gateway)
     }
 
-    /// The model that writes for a person, and what they should know of it.
+    /// The model that writes for a person, and a notice for them about it.
     struct Selection {
         var writer: ModelWriter?
-        /// The reason for which it is not the one that they have chosen; nil if it is, or if they have chosen none.
+        /// The notice that the model is not the one that the person has chosen; nil if it is, or if they have chosen
+        /// none.
         var notice: String?
-        /// Whether the models that are there and that the mode lets write cannot do the task.
+        /// Whether the models that are available and that the mode allows cannot do the task.
         var lacksTask = false
 
         /// The model as the router sees it.
@@ -37,9 +38,9 @@ public struct LocalModels {
         }
     }
 
-    /// The model that the person has chosen; where they have chosen none, or where the mode does it for them, the system's,
-    /// else the gateway's: the first that is there, that the mode lets write, and that can do the task.
-    /// - Parameter task: nil for an operation of figures, for which any model counts as able.
+    /// Returns the model that the person has chosen. Without a choice, or where the mode decides, it is the first of
+    /// the system's and the gateway's model that is available, that the mode allows, and that can do the task.
+    /// - Parameter task: the task; nil for an operation of figures, for which every model counts as able.
     func selection(for task: ModelTask?, _ choices: AIChoices) async -> Selection {
         var found: [ModelWriter] = []
         var lacksTask = false

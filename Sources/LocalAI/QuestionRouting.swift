@@ -47,7 +47,7 @@ struct QuestionRouting {
     ///   - requiresOffline: whether the question must not leave the device.
     ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
     ///   - selection: the model on this device that may write the answer.
-    /// - Throws: `QuestionRefusal`, of which the log is told; `SQLiteError`.
+    /// - Throws: `QuestionRefusal`, after recording it in the log; `SQLiteError`.
     func decide(
         _ operation: AIOperationID, _ content: String, _ nag: NagID?, _ choices: AIChoices, requiresOffline: Bool,
         isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp

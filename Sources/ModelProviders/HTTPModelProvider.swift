@@ -5,10 +5,11 @@ import NagzAI
 
 /// A model that is reached over HTTP. Used on one event loop.
 ///
-/// A question is sent once, whatever becomes of it, except that one whose temperature or budget is refused is sent once
-/// more without: nothing was answered, and it is remembered of the model. A provider that asks to be left alone is, until
-/// the time that it named. After three faults within a minute the provider is left alone for 30
-/// seconds. Faults are told apart by the status of a response, because the bodies of errors differ between services.
+/// A question is sent once, whatever the result. There is one exception: if the model refuses the temperature or the
+/// field of the token budget, the question is sent once more in the form that it accepts, because nothing was answered;
+/// the form is remembered for the model. A provider that asks to wait gets no question until the time that it named.
+/// After three faults within a minute it gets none for 30 seconds. Faults are distinguished by the status of a
+/// response, because the bodies of errors differ between services.
 public final class HTTPModelProvider: ModelProvider {
     public let name: ProviderName
     public let reach: Reach

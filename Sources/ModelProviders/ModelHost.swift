@@ -87,7 +87,7 @@ package struct ModelLimits: Sendable {
     static let requestBytes = 64 << 10
     static let answerBytes = 256 << 10
 
-    /// The limits of a request that may take so long.
+    /// Returns the limits of a request that may take `whole` in all.
     func request(_ whole: Duration) -> HTTPClientRequest.Limits {
         var limits = HTTPClientRequest.Limits()
         limits.head = 32 << 10

@@ -17,7 +17,7 @@ public final class ProviderHealth: Sendable {
         var check: Check?
         var latency: Duration?
         var lastFaultWasOfConnection = false
-        /// The time until which it asked to be left alone.
+        /// The time until which the provider asked for no further question; nil for none.
         var limitedUntil: ContinuousClock.Instant?
         /// The habits by the model's name.
         var habits: [String: ModelHabits] = [:]
@@ -36,7 +36,7 @@ public final class ProviderHealth: Sendable {
     /// The time that the latest answer took; nil before the first.
     public var latestLatency: Duration? { state.withLock(\.latency) }
 
-    /// Whether the provider can be reached: offline or degraded while it is left alone after several faults.
+    /// Whether the provider can be reached: offline or degraded while it is not asked because of several faults.
     public var network: NetworkState { network(at: .now) }
 
     func network(at now: ContinuousClock.Instant) -> NetworkState {
@@ -56,7 +56,8 @@ public final class ProviderHealth: Sendable {
 
     func learn(_ learned: ModelHabits, of model: String) { state.withLock { $0.habits[model] = learned } }
 
-    /// Records that it asked to be left alone; without a time, the next question may try.
+    /// Records that the provider asked for no further question for a time. Without a time, the next question may be
+    /// sent.
     func recordLimit(seconds: Int?, at now: ContinuousClock.Instant) {
         guard let seconds, seconds > 0 else { return }
         state.withLock { $0.limitedUntil = now + .seconds(min(seconds, Self.longestWait)) }

@@ -7,8 +7,8 @@ public protocol AIQuestion: Sendable {
     /// The person's own words; empty for a question about records alone.
     var content: String { get }
 
-    /// Whether the words stay on a device that may answer, however many they are. Else the person's limit of tokens and
-    /// choices decide.
+    /// Whether the words always stay on a device that may answer. Otherwise the person's limit of tokens and choices
+    /// decide.
     var keepsWordsOnDevice: Bool { get }
 
     /// - Throws: what the source throws.

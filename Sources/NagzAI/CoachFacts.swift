@@ -15,7 +15,7 @@ public struct CoachQuestion: AIQuestion, Hashable {
 
     public var content: String { text }
 
-    /// Nothing is known of what somebody asks in a free question: the person's own limit decides.
+    /// False: a free question may be about anything, so the person's own limit decides.
     public var keepsWordsOnDevice: Bool { false }
 
     public func facts(from source: some FactSource) async throws -> Snapshot<CoachFacts> {
@@ -52,7 +52,7 @@ public struct CoachFacts: Hashable, Sendable {
     public var streak: Int
     /// The tone that the person prefers.
     public var tone: PreferredTone
-    /// The last turns of the AI session that the question goes on, oldest first.
+    /// The latest turns of the AI session that the question belongs to, oldest first.
     public var session: [SessionTurn] = []
 
     public init(

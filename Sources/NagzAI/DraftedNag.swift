@@ -68,8 +68,8 @@ public struct DraftedNag: Hashable, Sendable {
         doneDefinition = .binaryCheck
     }
 
-    /// The member who is named first; of several at the same place, the one with the longest name. A name that two
-    /// members share names nobody.
+    /// Returns the member who is named first; if several names begin at the same word, the member with the longest one.
+    /// A name that two members share identifies nobody.
     private static func recipient(_ said: [String], _ facts: IntentFacts) -> UserID {
         for index in said.indices {
             var named: Set<UserID> = []
@@ -87,7 +87,7 @@ public struct DraftedNag: Hashable, Sendable {
         return facts.author
     }
 
-    /// The first category of which a word is said.
+    /// Returns the first category, in the order of the table, of which a word occurs.
     private static func category(_ said: [String]) -> NagCategory {
         let said = Set(said)
         return categoryWords.first { !said.isDisjoint(with: $0.words) }?.category ?? .other

@@ -46,7 +46,7 @@ public struct NagFacts: Hashable, Sendable {
     public var preferences: Preferences
     /// The family's policy: push-back maximum and cooldown.
     public var policy: FamilyPolicy
-    /// The last turns of the AI session that the question goes on, oldest first.
+    /// The latest turns of the AI session that the question belongs to, oldest first.
     public var session: [SessionTurn] = []
 
     public init(

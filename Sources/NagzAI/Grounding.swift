@@ -1,12 +1,12 @@
 import Domain
 
-/// The grounding of an answer to or about a person: the tone that they prefer, and how much was remembered.
+/// The grounding of an answer to or about a person: the tone that they prefer, and the amount of history that was used.
 public struct Grounding: Hashable, Sendable {
     /// The tone the recipient prefers, or the default.
     public var persona: PreferredTone
     /// Earlier turns of the AI session that were used.
     public var session: Int
-    /// Recorded events that were counted; those before the operation's window are forgotten.
+    /// The number of recorded events that were counted. Events before the operation's window are not.
     public var events: Int
 
     public init(persona: PreferredTone, session: Int = 0, events: Int) {

@@ -8,15 +8,15 @@ public enum CoachTopic: String, Sendable, CaseIterable {
 }
 
 extension Heuristics {
-    /// The most nags that an answer cites.
+    /// The largest number of nags that an answer cites.
     static let citedNags = 20
-    /// The most nags that a further answer tells.
+    /// The largest number of nags that an answer to “more?” lists.
     private static let furtherNags = 3
 
-    /// Answers a person's own question in words from the facts about themselves: what is due, how their week went, why
-    /// reminders have their tone. Whatever the words do not ask for plainly, and whatever is about somebody else, is
-    /// refused with what can be asked. The answer comes first. A question that only asks for more goes on from the question
-    /// before, in an AI session.
+    /// Answers a person's own question from the facts about themselves: what is due, how their week went, why reminders
+    /// have their tone. A question that does not clearly ask for one of these, or that is about somebody else, is
+    /// refused with a list of what can be asked. The answer to the question comes first. In an AI session, a question
+    /// that only asks for more continues the topic of the question before.
     public func coachAnswer(to text: String, for snapshot: Snapshot<CoachFacts>) -> Outcome<CoachAnswer> {
         let facts = snapshot.facts
         let (found, further) = coachTopics(of: text, after: facts.session)
@@ -84,7 +84,8 @@ extension Heuristics {
         return sentences.isEmpty ? phrasebook.coachSentence(.nothingOpen) : sentences.joined(separator: " ")
     }
 
-    /// The open nags of a further answer: those that neither `dueSentences` nor an earlier further answer has told.
+    /// Returns the open nags for an answer to “more?”: those that neither `dueSentences` nor earlier such answers have
+    /// listed.
     private func furtherNags(_ further: Int, _ snapshot: Snapshot<CoachFacts>) -> [CoachFacts.Nag] {
         let open = snapshot.facts.openNags
         let told = [open.first { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now }].map { $0?.id }
@@ -105,7 +106,7 @@ extension Heuristics {
             [.count: "\(count)", .task: phrasebook.name(of: nag.category), .when: moment(nag.dueAt, snapshot)])
     }
 
-    /// A time near the present by its day's name, any other by its date.
+    /// Returns the words for a time: with the day's name if it is near, otherwise with the date.
     private func moment(_ moment: Timestamp, _ snapshot: Snapshot<CoachFacts>) -> String {
         let (date, time) = snapshot.zone.local(moment)
         let clock = String(time.description.prefix(5))

@@ -17,7 +17,7 @@ extension Heuristics {
             rule)
     }
 
-    /// A sentence that replaces an excuse of that category, so that its author's words are not passed on.
+    /// Returns a sentence for an excuse of that category, to be sent in place of the author's words.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         let count = phrasebook.excuseSentences[category]?.count ?? 0
         let number = Self.position(of: nagID, in: count, movedBy: 0)

@@ -2,7 +2,7 @@ import Domain
 
 /// A question of an AI session and its answer, so that the next one can go on from there.
 public struct SessionTurn: Hashable, Sendable {
-    /// The person's words, or what was asked where there were none.
+    /// The person's words; for a question without words, the ID of the operation.
     public var question: String
     public var answer: String
     /// The tone that the answer was in.

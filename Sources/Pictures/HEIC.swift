@@ -63,7 +63,8 @@ enum HEIC {
         }
     }
 
-    /// Checks the sizes of the items, and erases what describes them. Free space keeps the numbers of the others.
+    /// Checks the sizes of the pictures, and erases descriptive properties. An erased property becomes free space,
+    /// because properties are referred to by their position in the list.
     private static func cleanProperties(
         of table: Box, in bytes: [UInt8], _ output: inout [UInt8]
     ) throws(PictureError) {

@@ -19,7 +19,7 @@ import SQL
     private let onClose: (Connection) -> Void
 
     private var underway: [PipelineBatch] = []
-    /// The names of the statements that the session has certainly prepared.
+    /// The names of the statements that the session is known to have prepared.
     private var preparedNames: [SQL.StatementKey: String] = [:]
     private var statementCount = 0
     private lazy var watchdog = DeadlineTimer(poller) { [weak self] in self?.checkDeadline() }
@@ -32,7 +32,7 @@ import SQL
     /// requests.
     private let timeout: Duration
     private let slow: SlowStatements?
-    /// The time at which the last batch ended. The next one ran only from then on, although it was sent before.
+    /// The time at which the last batch ended. A batch that was sent before that time runs only from then on.
     private var lastEnd = MonotonicTime(nanoseconds: 0)
 
     init(

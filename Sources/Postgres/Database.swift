@@ -124,7 +124,7 @@ public final class Database: Queries {
     /// - Parameters:
     ///   - deadline: when the statements stop waiting for a session and for locks; by default that of a request that
     ///     comes now.
-    ///   - rest: the time before the deadline in which they wait for no lock.
+    ///   - rest: the time before the deadline that must be left when the wait for locks ends.
     func pipeline(
         _ statements: [SQL], use: SessionPool.Use, until deadline: MonotonicTime? = nil, leaving rest: Duration = .zero
     ) async throws(PostgresError) -> [Rows] {
@@ -199,11 +199,11 @@ public final class Database: Queries {
         return first
     }
 
-    /// The shortest wait for a lock, also where no time is left: most locks are held for less.
+    /// The shortest time for which a lock is waited for, even if the deadline has passed: most locks are held for less.
     private static let shortestLockWait = Duration.milliseconds(50)
 
-    /// A statement that ends the wait for each lock in time; nil where the sessions' setting does, as it does for a
-    /// request that has hardly waited.
+    /// Returns a statement that limits the wait for each lock to the time that is left; nil if the sessions' setting is
+    /// short enough, as for a request that has hardly waited.
     private func lockLimit(
         until deadline: MonotonicTime, leaving rest: Duration = .zero, atMost longest: Duration? = nil
     ) -> SQL? {

@@ -27,7 +27,8 @@ public final class GroupCommit {
 
     /// Writes of one key that run alone before another key's turn.
     private static let soloLimit = 4
-    /// The part of a write's time that a batch leaves for running alone, when a lock of another write is held.
+    /// The time of a write that a batch leaves unused, so that the write can still run alone if another write's lock is
+    /// held.
     private static let soloTime = Duration.milliseconds(400)
 
     private let database: Database

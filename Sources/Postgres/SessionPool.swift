@@ -5,9 +5,9 @@ import Reactor
 /// A pure value: it opens nothing, sends nothing and reads no clock. `Database` reports events and carries out the
 /// results.
 struct SessionPool {
-    /// The purpose of a session.
+    /// The kind of use of a session by a request.
     enum Use {
-        /// Statements that hardly wait for locks.
+        /// Statements that rarely wait for locks.
         case read
         /// A read of many rows. Only `Database.Limits.bulkReads` of them are in flight.
         case bulkRead
@@ -67,8 +67,9 @@ struct SessionPool {
     private let limits: Database.Limits
     private var sessions: [Session] = []
     private var attempts = 0
-    /// Waiting reads, waiting bulk reads, and all other waiting requests, each in order of arrival. Reads do not wait for
-    /// the sessions of writes. Nobody else waits while bulk reads wait only for others of their kind.
+    /// The queues of waiting reads, of waiting bulk reads, and of all other waiting requests, each in order of arrival.
+    /// Reads do not wait for the sessions of writes. While bulk reads wait only for other bulk reads, no other request
+    /// waits.
     private var queues = [Queue<Waiter>](repeating: Queue(), count: 3)
     private var lastTicket: UInt64 = 0
     private var reconnectPause = shortestPause
@@ -84,8 +85,8 @@ struct SessionPool {
 
     // MARK: Requests
 
-    /// A session for a request that need not wait: because no request waits, or because it reads and only writes wait.
-    /// The session counts as in use from here on.
+    /// Returns a session for a request that need not wait: no request waits, or the request is a read and only writes
+    /// wait. The session counts as in use from then on.
     mutating func acquireAtOnce(for use: Use) -> Int? {
         let mustWait = first(for: .read) != nil || first(for: use) != nil || use == .bulkRead && !mayReadInBulk
         guard !mustWait, let index = free(for: use, isReserved: first(for: .write) != nil) else { return nil }
@@ -157,8 +158,8 @@ struct SessionPool {
     }
 
     /// Removes a lost session.
-    /// - Returns: sessions for bulk reads that waited for one on it to end, and the pause before opening another; nil for
-    ///   none.
+    /// - Returns: sessions for bulk reads that waited for a bulk read on the lost session, and the pause before another
+    ///   one is opened; nil for none.
     mutating func lost(_ id: Int) -> (grants: [Grant], pause: Duration?) {
         sessions.removeAll { $0.id == id }
         return (serve(), nextReconnectPause())

@@ -40,7 +40,8 @@ public final class Transaction: Queries {
         try await connection.run(script: script)
     }
 
-    /// - Throws: also if an earlier statement failed and the caller ignored its error.
+    /// Commits the transaction.
+    /// - Throws: `refused` also when an earlier statement failed and the caller ignored its error.
     func commit() async throws(PostgresError) {
         guard let rows = try await end("COMMIT"), rows.command != "COMMIT" else { return }
         throw .refused(.rolledBack)

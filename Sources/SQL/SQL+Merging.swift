@@ -4,9 +4,9 @@
 /// The values become a table, `request`, with one row for each statement: the columns `value_1`, `value_2`, … and
 /// `ordinal`, from 1. The table is passed as arrays, so one prepared statement serves any number of requests.
 extension SQL {
-    /// The position of that table, after `WITH`, in a statement that defines how it is merged. Such a statement names
-    /// `request` with `\(merged:)`, has it in scope wherever it uses a value, and returns `ordinal` as its first
-    /// column.
+    /// The place where the merged statement defines the table `request`, after `WITH`. A statement with this piece
+    /// defines its merging itself: it names the table with `\(merged:)`, has it in scope wherever it uses a value, and
+    /// returns `ordinal` as its first column.
     public static let requests = SQL(pieces: [.requests])
 
     /// Merges statements of one shape. The merged statement returns the rows of all, with the statement's `ordinal` as

@@ -6,8 +6,8 @@ import Postgres
 import SQL
 import Server
 
-/// The data of deploy/bench: families of four (two guardians, two children) with 90 days behind them, in the shape that
-/// family coordination has: about 1,300 rows each, written in the order of time, as life would have written them.
+/// The data of deploy/bench: families of four (two guardians, two children) with a history of 90 days and about 1,300
+/// rows each, as family coordination would produce them. The rows are written in the order of their times.
 ///
 /// Ids are md5 of a letter and a number (family `f7`, person `u28`, nag `n1750`), so that load scripts can compute
 /// them.
@@ -18,8 +18,8 @@ public enum BenchmarkSeed {
 
     /// Fills an empty, migrated database, and writes what load scripts need into `folder`: `targets.txt` (a line for
     /// each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten
-    /// changed rows back), the pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`, and `pgoptions.txt`, what their sessions
-    /// are told.
+    /// changed rows back), the pgbench scripts `w2.pgb`, `w3.pgb` and `w4.pgb`, and `pgoptions.txt` with the settings
+    /// of their sessions.
     public static func run(
         databaseURL: String, tokens: Tokens, auditKeyring: AuditKeyring, families: Int, folder: String,
         progress: @escaping @Sendable (String) -> Void
@@ -87,7 +87,7 @@ public enum BenchmarkSeed {
         }
     }
 
-    /// Everybody's key, as ninety days of acts would have left it.
+    /// Stores a sealing key for each person, as ninety days of acts would have.
     private static func keepKeys(_ keys: AuditKeyring, _ database: Database) async throws {
         guard let master = keys.masters.first else { return }
         let random = SystemRandomness()
@@ -110,18 +110,18 @@ public enum BenchmarkSeed {
         let number: Int
         let families: Range<Int>
 
-        /// Makes random numbers repeatable, and other ones in each part.
+        /// The statement that makes random numbers repeatable, with a different sequence for each part.
         var seed: String { "SELECT setseed(0.42 + \(number) / 10.0);" }
         /// The table of the nags to write.
         var plan: String { "seed_nag_\(number)" }
 
-        /// The numbers of rows of which each family has `count`.
+        /// Returns the numbers of the part's rows, of which each family has `count`.
         func numbers(_ count: Int) -> String {
             "generate_series(\(families.lowerBound * count), \(families.upperBound * count - 1))"
         }
     }
 
-    /// Two halves, so that two processors of PostgreSQL's machine are busy.
+    /// Divides the families into two halves, which are written at the same time by two sessions.
     private static func parts(_ families: Int) -> [Part] {
         [Part(number: 1, families: 0..<families / 2), Part(number: 2, families: families / 2..<families)]
     }

@@ -14,14 +14,14 @@ private struct Routine {
     let weekdays: Set<Weekday>
     /// The hour it is due.
     let hour: Int
-    /// The nags completed on time and late, in a hundred; the rest is missed.
+    /// The percentages of nags that are completed on time and late; the others are missed.
     let onTime: Int
     let late: Int
     var done = DoneDefinition.acknowledgeOnly
     var excuses: [ExcuseCategory] = []
 }
 
-/// The first eighty of the demo's ninety days: routines with their dice, and a few things that happen once.
+/// The first eighty of the demo's ninety days: routines with random outcomes, and a few single events.
 enum DemoHistory {
     /// The last day with routines, counted from today. `DemoRecentDays` plans the days after it.
     static let lastRoutineDay = -11
@@ -167,7 +167,7 @@ enum DemoHistory {
         }
     }
 
-    /// The week is summed up, and sometimes somebody's habits are looked at.
+    /// Plans a Sunday: the digest of the week, and sometimes a question about a member's patterns.
     private static func plan(sunday day: Int, _ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(day, 19, 45)) { now in

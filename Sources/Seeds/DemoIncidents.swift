@@ -13,7 +13,7 @@ enum DemoIncidents {
         corrections(stage)
     }
 
-    /// Iris is a member for some weeks. The nag that is still open when she is removed is cancelled.
+    /// Plans a member's stay of some weeks. Her nag that is still open when she is removed is cancelled.
     private static func visit(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-80, 12)) { now in
@@ -63,7 +63,7 @@ enum DemoIncidents {
         stage.at(stage.moment(-60, 16)) { try await stage.changePIN(of: people.leo, at: $0) }
     }
 
-    /// Daniel blocks Walter for an evening.
+    /// Plans a block between two members that is lifted after an evening.
     private static func quarrel(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-48, 20)) { now in
@@ -88,7 +88,7 @@ enum DemoIncidents {
         }
     }
 
-    /// Points are taken away for three days: the consent is revoked, and given again.
+    /// Plans three days without points: the consent is revoked and given again.
     private static func pause(_ stage: DemoStage) {
         let nora = stage.people.nora
         stage.at(stage.moment(-33, 10)) { now in
@@ -100,7 +100,7 @@ enum DemoIncidents {
         stage.at(stage.moment(-30, 10)) { try await stage.grant(.gamificationParticipation, by: nora, at: $0) }
     }
 
-    /// Walter prepares a birthday: eight nags, and the ninth is one too many.
+    /// Plans the preparation of a birthday: eight nags, and a ninth that the daily cap refuses.
     private static func plan(birthday day: Int, _ stage: DemoStage) {
         let people = stage.people
         let helpers = [people.nora, people.maya, people.leo, people.nora]
@@ -121,7 +121,7 @@ enum DemoIncidents {
         }
     }
 
-    /// A nag is put right by who made it.
+    /// Plans corrections of a nag by its creator.
     private static func corrections(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-15, 9, 5)) { now in

@@ -4,11 +4,11 @@ import NagzAI
 import SeededNumbers
 import Server
 
-/// A nag of the story, and what will become of it.
+/// A nag of the demo, and its outcome.
 struct DemoNag {
     enum Fate {
         case onTime, late, missed, withdrawn
-        /// Nobody does anything about it.
+        /// The nag stays open.
         case open
     }
 
@@ -29,7 +29,7 @@ extension DemoStage {
     /// The time that the scheduler waits after the due time before a nag is missed.
     private static let finalWindow = EscalationPlan.standard.missed
 
-    /// Puts a nag and its fate on the agenda.
+    /// Schedules a nag and its outcome.
     func plan(_ nag: DemoNag) {
         at(nag.asked) { [self] now in
             let id = try await ask(nag, at: now)
@@ -38,7 +38,7 @@ extension DemoStage {
         }
     }
 
-    /// Asks once, now.
+    /// Creates the nag now.
     @discardableResult
     func ask(_ nag: DemoNag, at now: Timestamp) async throws -> NagID {
         let order = NagCreate(
@@ -47,7 +47,7 @@ extension DemoStage {
         return try await nags.create(caller(nag.from, at: now), Call(NoParameters(), order)).id
     }
 
-    /// Sometimes somebody asks the mediator about it.
+    /// Schedules questions to the mediator about some of the nags.
     private func consult(_ nag: DemoNag, _ id: NagID, at now: Timestamp) async throws {
         if dice.happens(18) {
             at(now + .minutes(3)) { [self] now in
@@ -106,7 +106,7 @@ extension DemoStage {
         }
     }
 
-    /// Follows the next instance of a series: done in time, but for one day without pills.
+    /// Schedules the outcome of the next instance of a series: completed on time, except on one day without pills.
     private func goOn(_ nag: DemoNag, after id: NagID, at now: Timestamp) async throws {
         guard nag.recurrence != nil else { return }
         let open = try await nags.list(

@@ -2,11 +2,11 @@ import Contract
 import Domain
 import Server
 
-/// One of the demo family's people: who they are, how they sign in, and the session they act in.
+/// A person of the demo family, with their sign-in and their session.
 final class DemoPerson {
     let name: String
     let role: FamilyRole
-    /// The address; nil for who signs in with the family's child code.
+    /// The email address; nil for a person who signs in with the family's child code.
     let email: String?
     /// A password, or a PIN.
     fileprivate(set) var secret: String
@@ -57,14 +57,14 @@ struct DemoHousehold {
         return digits
     }
 
-    /// Those who are members in the end.
+    /// The people who are members at the end of the demo.
     var members: [DemoPerson] { [nora, daniel, walter, maya, leo] }
 }
 
 extension DemoStage {
     // MARK: Sessions
 
-    /// The person as the features meet them: by an access token of their session, renewed when it has run out.
+    /// Returns the person as a caller, with an access token of their session, which is renewed when it has expired.
     func caller(_ person: DemoPerson, at now: Timestamp) async throws -> Caller {
         if let session = person.session, now >= session.since + Tokens.accessLifetime {
             let renewed = try await sessions.refresh(
@@ -94,7 +94,7 @@ extension DemoStage {
         }
     }
 
-    /// Whoever is signed in when the story ends would stay so: nobody has these tokens.
+    /// Ends the person's session. Otherwise it would stay open after the demo, although nobody has its tokens.
     func signOut(_ person: DemoPerson, at now: Timestamp) async throws {
         guard let session = person.session else { return }
         _ = try await sessions.logOut(
@@ -109,7 +109,7 @@ extension DemoStage {
 
     // MARK: The family
 
-    /// Founds the family, lets it have children, points and AI help, and brings its people together.
+    /// Creates the family with its members, and consents to children's accounts, points and AI help.
     func createFamily(at start: Timestamp) async throws {
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
         try await signUp(nora, at: start)
@@ -141,13 +141,13 @@ extension DemoStage {
         try await signIn(leo, at: start + .minutes(50))
     }
 
-    /// Somebody joins the family with its invite code.
+    /// Lets a person join the family with its invite code.
     func join(_ person: DemoPerson, at now: Timestamp) async throws {
         _ = try await families.join(
             caller(person, at: now), Call(NoParameters(), JoinRequest(inviteCode: inviteCode)))
     }
 
-    /// A guardian removes somebody, and the family has new codes from then on.
+    /// Lets a guardian remove a person, after which the family has new codes.
     func remove(_ person: DemoPerson, at now: Timestamp) async throws {
         let guardian = try await caller(people.nora, at: now)
         _ = try await families.removeMember(
@@ -164,7 +164,7 @@ extension DemoStage {
         return try await consents.grant(caller(person, at: now), Call(NoParameters(), request)).id
     }
 
-    /// A guardian gives the child another PIN, and the child signs in with it.
+    /// Lets a guardian set another PIN for the child, who signs in with it.
     func changePIN(of child: DemoPerson, at now: Timestamp) async throws {
         child.secret = DemoHousehold.pin(services.random)
         let request = ChildCredentialsSet(username: DemoHousehold.childName, pin: try PIN(wireText: child.secret))

@@ -2,8 +2,8 @@ import Contract
 import Domain
 import Server
 
-/// The last ten days, where nothing is left to dice: what the mediator, the points and the reports say today rests on
-/// them.
+/// The last ten days, without random events, because what the mediator, the points and the reports show today depends
+/// on them.
 ///
 /// Leo: several misses (firm). Maya: homework done, no streak (neutral). Nora: one miss. Daniel: no time, again and again.
 /// Walter: all of it done (supportive).

@@ -6,26 +6,27 @@ import Postgres
 import SQL
 import Server
 
-/// The demo family: people of every role with ninety days behind them, so that every answer has something to say.
+/// The demo family: people of every role with a history of ninety days, so that every operation has something to
+/// return.
 ///
-/// The history is lived, not written: each sign-up, nag, completion, miss, excuse and refusal goes through the feature
-/// that serves it to clients, at its own moment of those days. So stamps, points, streaks and the audit log are what
-/// they would be, and the audit log ends by saying that it was a demo's. What happens is the same in every
-/// installation; ids and secrets are not.
+/// Nothing is written directly: each sign-up, nag, completion, miss, excuse and refusal goes through the feature that
+/// serves it to clients, with its own time within those days. So stamps, points, streaks and the audit log are as in
+/// real use; a last entry records that the data is a demo's. The events are the same in every installation; IDs and
+/// secrets are not.
 ///
-/// All of it is one transaction. If the process dies before the commit, nothing is left and the next run begins anew.
-/// The sign-ins are told just before the commit: a demo that exists was told, and one that was told and does not exist
-/// is good for nothing.
+/// All of it is one transaction. If the process dies before the commit, nothing is left and the next run starts again.
+/// The sign-ins are announced just before the commit. So the sign-ins of every existing demo were announced; announced
+/// sign-ins without a demo are useless.
 public enum DemoSeed {
     static let days = 90
 
     /// - Parameters:
-    ///   - databaseURL: of the schema's owner.
-    ///   - auditKeyring: seal what the audit log records of the people; nil leaves it open.
-    ///   - clock: its present is where the history ends.
-    ///   - skipsUsed: does nothing, instead of throwing, when the database is in use.
-    ///   - progress: told what is being done.
-    ///   - announce: given how to sign in.
+    ///   - databaseURL: the URL of the database, as the owner of the schema.
+    ///   - auditKeyring: the keys that seal what the audit log records about people; nil leaves it unsealed.
+    ///   - clock: the clock whose present is the end of the history.
+    ///   - skipsUsed: whether to do nothing, instead of throwing, when the database is in use.
+    ///   - progress: called with a text about the current step.
+    ///   - announce: called with the sign-ins.
     /// - Throws: `SeedFault.notEmpty` when anything has ever been written to the database.
     public static func run(
         databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),
@@ -48,8 +49,8 @@ public enum DemoSeed {
         }
     }
 
-    /// Whether no family was ever founded and no account opened or tried. An act outside families would also have set a
-    /// clock that cannot go back.
+    /// Whether the database has no family and no act outside families, such as a sign-up or a failed sign-in, which
+    /// would have advanced a clock that cannot go back.
     private static func isUnused(_ database: Database) async throws -> Bool {
         try await database.query(
             """

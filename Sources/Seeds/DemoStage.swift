@@ -8,10 +8,10 @@ import SeededNumbers
 import Server
 import TimeZones
 
-/// The stage of the demo family's story: the server's own features, and an agenda of what happens when.
+/// Runs the demo: the server's own features, and a schedule of what happens when.
 ///
-/// Everything that happens goes through a feature as a request would, at the moment it has in the story; nothing is
-/// written beside them. Lives on one loop.
+/// Everything goes through a feature as a request would, with the time that it has in the demo; nothing is written
+/// besides. Used on one loop.
 final class DemoStage {
     typealias Deed = (Timestamp) async throws -> Void
 
@@ -27,7 +27,7 @@ final class DemoStage {
     let auditLog: AuditEvents
     let people: DemoHousehold
     let zone: any ZoneRules
-    /// The present: the story ends here.
+    /// The present, at which the demo ends.
     let end: Timestamp
 
     var family = FamilyID(high: 0, low: 0)
@@ -75,7 +75,7 @@ final class DemoStage {
         CallContext(unaskedAt: now, services.random)
     }
 
-    /// Puts something on the agenda. What would happen after the present does not: it is still open.
+    /// Schedules an act. An act after the present is dropped, so its nag is still open.
     func at(_ moment: Timestamp, _ deed: @escaping Deed) {
         let moment = moment.flooredToMillisecond
         guard moment <= end else { return }
@@ -90,7 +90,7 @@ final class DemoStage {
         agenda.insert(entry, at: low)
     }
 
-    /// Lets happen what is on the agenda, in order, and what that puts there; in between, nags escalate as time goes by.
+    /// Runs the scheduled acts in order, including those that they schedule. In between, nags escalate as time passes.
     func play(_ progress: (Timestamp) -> Void) async throws {
         while let moment = agenda.last?.at {
             try await escalate(until: moment)

@@ -60,7 +60,8 @@ public enum PersonaSeed {
         return isNew.withLock { $0 }
     }
 
-    /// Nothing but what `nagz seed demo` made, and administrators, may be there.
+    /// Reads whether the personas exist, and whether there is any data besides administrators and the data of `nagz
+    /// seed demo`.
     private static let state: SQL = """
         SELECT EXISTS (SELECT 1 FROM families WHERE id = \(family)) AS is_seeded,
                NOT EXISTS (
@@ -74,7 +75,7 @@ public enum PersonaSeed {
 
     // MARK: How they are made
 
-    /// Through the server's own features, in the order in which people would do it.
+    /// Creates the personas through the server's own features, in the order in which people would do it.
     private static func make(_ services: Services) async throws {
         let (sessions, families) = (Sessions(services), Families(services))
         let (consents, preferences) = (Consents(services), MemberPreferences(services))
@@ -107,8 +108,8 @@ public enum PersonaSeed {
         }
     }
 
-    /// Signs a persona up with a password that nobody is given, and a session that ends at once: development tokens
-    /// need neither.
+    /// Signs a persona up with a random password that is not shown, and ends the session: development tokens need
+    /// neither.
     private static func signUp(_ persona: Persona, _ sessions: Sessions, _ services: Services) async throws {
         let request = SignupRequest(
             email: try EmailAddress(wireText: "\(persona.name.lowercased())@personas.example.com"),

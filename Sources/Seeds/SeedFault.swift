@@ -1,10 +1,10 @@
 /// A reason for which nothing was seeded.
 public enum SeedFault: Error, CustomStringConvertible {
-    /// There are families, accounts, or traces of them.
+    /// The database has families, accounts, or entries about them.
     case notEmpty
-    /// There are families or accounts that no seed made.
+    /// The database has families or accounts that no seed created.
     case realData
-    /// The demo's story met a rule that has changed.
+    /// An act that the demo expects to be refused was not refused: a rule has changed.
     case notRefused
 
     public var description: String {

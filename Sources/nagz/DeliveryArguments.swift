@@ -51,7 +51,7 @@ extension DeliveryOptions {
         return made
     }
 
-    /// The text of the file.
+    /// Reads the webhook's secret from a file.
     @Sendable
     static func webhookSecret(_ path: String) throws -> [UInt8] {
         let text = try KeyFile.read(path, name: "the webhook's secret file")

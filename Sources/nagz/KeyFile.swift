@@ -4,7 +4,8 @@ import Foundation
 /// A file of secret keys. It is read only if nobody but its owner may read it, and none of its keys is easy to guess.
 enum KeyFile {
     private static let longest = 65_536
-    /// Random keys of 32 bytes have about 30 different ones; a key with fewer than this was typed, not drawn.
+    /// The smallest number of different bytes in a random key. Random keys of 32 bytes have about 30; a key with fewer
+    /// than this was typed, not generated.
     private static let fewestDifferentBytes = 8
 
     /// - Parameter name: names the file in errors, such as `the token key file`.

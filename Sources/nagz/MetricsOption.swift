@@ -14,7 +14,7 @@ struct MetricsOption {
     private var isRequired = false
 
     /// Creates the option for loopback, if the port is free.
-    /// - Parameter port: of `--port`. Beside 0, any free port, metrics have any free port too.
+    /// - Parameter port: the port of `--port`. If it is 0, which means any free port, so is the port of metrics.
     init(beside port: UInt16) {
         let (above, isTooHigh) = port.addingReportingOverflow(Self.distance)
         self.port = port == 0 ? 0 : isTooHigh ? port - Self.distance : above

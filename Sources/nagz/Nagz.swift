@@ -189,7 +189,7 @@ struct Arguments {
         return true
     }
 
-    /// Call after all options were removed: the rest was not understood.
+    /// Refuses remaining arguments as unknown. Call it after all options were removed.
     func finish() throws {
         if let word = words.first { throw Commands.unknownArgument(word, of: taken) }
     }

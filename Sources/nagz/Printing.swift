@@ -2,8 +2,8 @@ import Domain
 import Foundation
 import JSON
 
-/// Prints one line on standard output, in place of Swift's function of this name: whatever others wrote, it commands no
-/// terminal and begins no line.
+/// Prints one line on standard output, and replaces Swift's function of this name: text of other people can neither
+/// command the terminal nor begin a line.
 func print(_ items: Any..., separator: String = " ") {
     Swift.print(inOneLine(items.map { String(describing: $0) }.joined(separator: separator)))
 }

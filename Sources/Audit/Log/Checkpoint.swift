@@ -53,8 +53,8 @@ public struct TrustedKeys: Sendable {
         SignedNote("nagz audit key\n\(new.text)\n", signedBy: [old])
     }
 
-    /// Trusts a key that a trusted one has handed over to.
-    /// - Returns: false when none has.
+    /// Trusts a key if a trusted key has handed over to it.
+    /// - Returns: whether the note is such a handover.
     @discardableResult
     public mutating func accept(_ note: SignedNote) -> Bool {
         let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false)

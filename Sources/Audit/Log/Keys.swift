@@ -48,7 +48,7 @@ public struct SigningKey: Sendable {
     public let verifier: VerifierKey
     private let secret: [UInt8]
 
-    /// - Parameter seed: 32 bytes; otherwise, and for a name that notes cannot carry, the result is nil.
+    /// Creates the key; nil unless the seed has 32 bytes and notes can carry the name.
     public init?(name: String, seed: [UInt8]) {
         guard seed.count == 32, VerifierKey.isName(name) else { return nil }
         var (publicKey, secret) = ([UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 64))

@@ -48,7 +48,7 @@ public struct TreeGrowth: Sendable {
     /// The hashes of each level's last, incomplete tile.
     private var edges: [[[UInt8]]]
 
-    /// The hashes that a tree of `size` leaves goes on from: of each level its unfinished tile.
+    /// Returns the hashes that are needed to extend a tree of `size` leaves: the incomplete last tile of each level.
     public static func nodeRuns(at size: Int64) -> [NodeRun] {
         (0..<Tile.levels).map { level in
             let count = Tile.nodes(level: level, size: size)
@@ -56,7 +56,7 @@ public struct TreeGrowth: Sendable {
         }
     }
 
-    /// Goes on from a tree of that size; nil where one of its hashes is missing.
+    /// Continues from a tree of that size; nil where one of its hashes is missing.
     public init?(size: Int64, _ store: NodeStore) {
         self.size = size
         edges = []

@@ -73,7 +73,7 @@ struct ConstraintReplay: Sendable {
     }
 
     private(set) var constraints: [ResourceID: Constraint] = [:]
-    /// Whether an entry has lost its details: it may have made or moved any of them.
+    /// Whether an entry has lost its details: it may have created or moved any of the constraints.
     private(set) var hasGaps = false
 
     mutating func apply(_ effect: StateEffect, _ entry: AuditEntry, _ body: AuditBody?) {

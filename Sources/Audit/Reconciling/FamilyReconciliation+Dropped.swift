@@ -10,7 +10,8 @@ struct DroppedPoints: Sendable {
 }
 
 extension FamilyReconciliation {
-    /// An entry that records points and has no row: retention has taken it, if it is that old.
+    /// Reports an entry that records points but has no row: as a gap if it is so old that retention has deleted the
+    /// row.
     mutating func missingPoints(
         _ id: String, _ sums: ScoreSums, of person: Pseudonym?, at moment: Timestamp, _ number: Int64
     ) {

@@ -1,8 +1,8 @@
 import Domain
 
 extension FamilyReconciliation {
-    /// Adds a finding; where the replay has stopped before what may explain the row, what the log says up to there is no
-    /// proof.
+    /// Adds a finding. If the replay stopped before an entry that may explain the row, the finding counts as unproven,
+    /// because the entries before that do not prove it.
     mutating func add(_ finding: StateFinding) {
         if let stop = replay.damage.stop, lastChange.map({ $0 >= stop }) ?? true {
             report.addUnproven(finding)
@@ -11,8 +11,9 @@ extension FamilyReconciliation {
         }
     }
 
-    /// The entry that records a row has lost its details: with an erased person, or it cannot be read.
-    /// - Parameter person: whom the entry is about; nil where that may be several people.
+    /// Reports a row whose entry has lost its details: as a gap if the person was erased, as unproven if the entry
+    /// cannot be read.
+    /// - Parameter person: the person whom the entry is about; nil where that may be several people.
     mutating func lostDetails(_ subject: StateFinding.Subject, _ id: String, of person: Pseudonym?) {
         if isDamaged(person) { report.addUnproven(finding(subject, id, .unread)) } else { report.add(.erased) }
     }
@@ -26,7 +27,7 @@ extension FamilyReconciliation {
         _ subject: StateFinding.Subject, _ id: String, _ problem: StateFinding.Problem, _ number: Int64? = nil
     ) -> StateFinding { StateFinding(subject, id, problem, family: replay.family, number: number) }
 
-    /// No entry records the row: retention may have taken it.
+    /// Reports a row that no entry records: as a gap if retention may have deleted the entry.
     mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
         if replay.cut > 0, number <= replay.cut {
             report.add(.pruned)
@@ -55,7 +56,8 @@ extension FamilyReconciliation {
         if found != expected { differs(subject, id, field, found, expected, number) }
     }
 
-    /// Somebody who was erased is nobody in the row and still has a stand-in in the entry.
+    /// Compares a person in a row with the one in an entry. The row has nobody for an erased person, whose pseudonym
+    /// stays in the entry.
     mutating func compare(
         person found: Pseudonym?, _ expected: Pseudonym?, _ subject: StateFinding.Subject, _ id: String,
         _ field: String, _ number: Int64?

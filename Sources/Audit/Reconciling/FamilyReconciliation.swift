@@ -1,9 +1,9 @@
 import Domain
 
-/// Compares the rows of one family with what its entries say, row by row, and names each that differs.
+/// Compares the rows of one family with its entries, row by row, and reports each difference.
 ///
-/// Rows come in any order, but relationships after members, and totals after points. What the entries tell of and no row
-/// came for is found at the end.
+/// Rows may come in any order, except that relationships come after members and totals after points. Rows that the
+/// entries record but that did not come are found at the end.
 public struct FamilyReconciliation: Sendable {
     let replay: FamilyReplay
     var report = StateReport()
@@ -23,8 +23,8 @@ public struct FamilyReconciliation: Sendable {
     var lastChange: Int64?
 
     /// - Parameters:
-    ///   - relationships: which relationship lies between whom; their ids do not stand in the entries of admissions.
-    ///   - retention: retention has deleted points and incentives from before that moment.
+    ///   - relationships: the rows of relationships. Entries of admissions do not contain their IDs.
+    ///   - retention: the moment before which retention has deleted points and incentives; nil for none.
     public init(_ replay: FamilyReplay, relationships: [RelationshipRow], deletedBefore retention: Timestamp? = nil) {
         self.replay = replay
         self.retention = retention
@@ -278,7 +278,7 @@ struct ExpectedRelationships: Sendable {
         return expected[pair]
     }
 
-    /// Those that no row came for, in a fixed order.
+    /// The expected relationships for which no row came, in a fixed order.
     var unseen: [(pair: [Pseudonym], status: Status)] {
         expected.filter { !seen.contains($0.key) }
             .map { (pair: $0.key.sorted(), status: $0.value) }

@@ -10,7 +10,7 @@ public struct FamilyReplay: Sendable {
         var user: String?
         /// Whether the account was opened inside the family: nobody signs in to it without the family.
         var hasOwnSignIn = true
-        /// The entry that said so last.
+        /// The number of the last entry that changed the member.
         var number: Int64
     }
 
@@ -80,7 +80,7 @@ public struct FamilyReplay: Sendable {
     }
 
     public let family: FamilyID
-    /// The last number that retention has taken; 0 where it has taken nothing.
+    /// The last number that retention has deleted; 0 where it has deleted nothing.
     public let cut: Int64
     private(set) var members: [Pseudonym: Member] = [:]
     private(set) var consents: [ResourceID: Consent] = [:]
@@ -216,7 +216,7 @@ public struct FamilyReplay: Sendable {
         }.map(\.key)
     }
 
-    /// Cancels the connection's open nags to children where nobody shares children any more. It cannot be told where the
+    /// Cancels the connection's open nags to children once neither party shares children. It is uncertain where the
     /// entry's details are erased.
     private mutating func endSharing(_ entry: AuditEntry) {
         guard let connection else { return }
@@ -303,7 +303,7 @@ public struct FamilyReplay: Sendable {
         }
     }
 
-    /// The nag's end, what it brought its recipient, and the next nag of its series.
+    /// Applies the end of a nag, its score for the recipient, and the next nag of its series.
     private mutating func end(_ id: ResourceID, _ status: String, _ entry: AuditEntry, _ body: AuditBody?) {
         nags[id]?.status = status
         let person = entry.act.subject

@@ -37,7 +37,7 @@ public struct IncentiveNote: Sendable, Hashable {
             terms: IncentiveTerms(trigger: trigger, count: count, reward: reward, amount: amount, approvalMode: mode))
     }
 
-    /// The details of an entry that tell some notes.
+    /// Returns the notes as details of an entry.
     public static func details(_ notes: [IncentiveNote]) -> AuditBody {
         var body = AuditBody()
         for (index, note) in notes.enumerated() { body[name(index)] = note.text }
@@ -111,7 +111,7 @@ public struct IncentiveRuleRow: Sendable {
     }
 }
 
-/// A row of what rules did.
+/// A row with the effect of an incentive rule.
 public struct IncentiveRow: Sendable {
     public var id: IncentiveEventID
     public var nag: NagID

@@ -63,7 +63,8 @@ extension PolicyRow {
     /// The values that every family begins with.
     public static let standard = values(of: .standard, others: "", version: 1, awaitsCoOwner: false)
 
-    /// The limits that an entry tells. One of an earlier release does not tell of third parties: they were not allowed.
+    /// Returns the limits in an entry's details. An entry of an earlier release lacks the limit on third parties, which
+    /// were not allowed then.
     static func limits(_ body: AuditBody) -> [String: String] {
         var values: [String: String] = [:]
         for (name, standard) in Self.values(of: .standard, others: "") {

@@ -1,6 +1,6 @@
 import Domain
 
-/// The part of a family's log that could not be replayed, so that it explains nothing of the state that depends on it.
+/// The part of a family's log that could not be replayed. The log explains nothing of the state that depends on it.
 public struct ReplayDamage: Sendable {
     /// The first entry that was not applied, because the chain or the tree does not hold there; nil where all were.
     public private(set) var stop: Int64?

@@ -1,8 +1,8 @@
-/// The effect of an entry of one kind on the state that the audit log explains.
+/// The effect that entries of one kind have on the state that the audit log explains.
 ///
-/// `AuditKind.effect` says it of every kind that a server writes.
+/// `AuditKind.effect` gives it for every kind that a server writes.
 public enum StateEffect: Sendable, Hashable {
-    /// Nothing of that state: reads, refusals, sessions, preferences, words.
+    /// No effect on that state: reads, refusals, sessions, preferences, words.
     case none
     case familyCreated
     /// Makes the subject a member.
@@ -21,7 +21,7 @@ public enum StateEffect: Sendable, Hashable {
     case nagCreated, nagEdited, nagSnoozed, nagCompleted, nagEscalated, nagMissed, nagWithdrawn, nagDismissed,
         nagUndismissed
     case connectionInvited, connectionAccepted, connectionDeclined, connectionRevoked
-    /// Says whose children the other party may nag.
+    /// Changes whose children the other party may nag.
     case connectionChanged
     case accountCreated
     /// Ends the subject's account, and their membership where they have one.

@@ -14,11 +14,11 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Problem: String, Sendable {
         /// No entry explains the row.
         case noEntry = "no_entry"
-        /// The row that an entry explains is missing.
+        /// A row that an entry records is missing.
         case noRow = "no_row"
-        /// The row is another than the entries say.
+        /// The row differs from its entries.
         case differs
-        /// The log itself does not hold here: `found` is what the verifiers call it.
+        /// The log itself is invalid here: `found` is the fault, as the verifiers name it.
         case broken
         /// The family could not be replayed from this entry on.
         case notReplayed = "not_replayed"
@@ -75,9 +75,9 @@ public struct StateReport: Sendable, Hashable {
     public enum Gap: String, Sendable, CaseIterable {
         /// The entries' details were erased with the person.
         case erased
-        /// Retention has taken the entries.
+        /// Retention has deleted the entries.
         case pruned
-        /// The entries are from before the log recorded it.
+        /// The entries were written before the log recorded this detail.
         case notTold = "not_told"
     }
 
@@ -91,8 +91,8 @@ public struct StateReport: Sendable, Hashable {
     public private(set) var gaps: [Gap: Int64] = [:]
     public private(set) var findings: [StateFinding] = []
     public private(set) var count: Int64 = 0
-    /// State that the log cannot prove, because it does not hold or cannot be read where it tells of it. It may be right:
-    /// the findings say where the log is damaged.
+    /// Findings that the log does not prove, because it is invalid or unreadable at the entries that would. The state
+    /// may be correct: other findings say where the log is damaged.
     public private(set) var unproven: [StateFinding] = []
     public private(set) var unprovenCount: Int64 = 0
     /// The reason for which not everything could be compared; nil when it was.

@@ -1,7 +1,6 @@
 import Domain
 
-/// Rows of the database that the audit log explains. People are named by their stand-ins in the log; nil for somebody who
-/// was erased.
+/// Rows of the database that the audit log explains. People are given by their pseudonyms; nil for an erased person.
 public enum StateRow: Sendable {
     case member(MemberRow)
     case relationship(RelationshipRow)
@@ -151,7 +150,7 @@ public struct ScoreSums: Sendable, Hashable {
                 points: row.points, streak: row.streakDelta, events: 1, completions: row.isCompletion ? 1 : 0))
     }
 
-    /// A miss takes no more of a streak than there is, so that the streak is the sum of its changes.
+    /// Adds sums. The streak is the sum of its changes, because a miss subtracts no more than the streak.
     mutating func add(_ other: ScoreSums) {
         points &+= other.points
         streak &+= other.streak

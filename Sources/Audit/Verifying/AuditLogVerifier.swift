@@ -61,7 +61,7 @@ public struct AuditLogVerifier {
         var lastPlaced: Int64 = 0
         var lastPlacedHash: [UInt8] = []
         var isPending = false
-        /// The first entry without a body of each person, until a record explains it.
+        /// The first entry without a body for each person, until an erasure record explains it.
         var gone: [Pseudonym: Int64] = [:]
         var unreadable: [Pseudonym: Int64] = [:]
         var erasures: Set<Pseudonym> = []

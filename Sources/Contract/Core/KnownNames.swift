@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The names that the readers of one request have asked for. Whatever else its client has sent is unknown.
+/// The names that the readers of one request have asked for. Every other name that the client has sent is unknown.
 public final class KnownNames: Sendable {
-    /// The names that the readers of the running body ask for are recorded here; nil where nobody wants to know. Bodies
-    /// are read without suspension, so it reaches the readers of nested objects.
+    /// Records the names that the readers of the current body ask for; nil if they are not recorded. Bodies are read
+    /// without suspension, so the readers of nested objects use the same value.
     @TaskLocal static var ofBody: KnownNames?
 
     /// A name that nobody has asked for.
     public struct Unknown: Hashable, Sendable {
         public let name: String
-        /// The known one that is most like it; nil if none is.
+        /// The known name that is most like it; nil if none is.
         public let nearest: String?
     }
 
@@ -23,7 +23,7 @@ public final class KnownNames: Sendable {
 
     public init() {}
 
-    /// Adds a query or an object, and answers its number.
+    /// Adds the names of a query or an object, and returns its number.
     func add(_ sent: [String]) -> Int {
         parts.withLock { parts in
             parts.append(Part(sent: sent))
@@ -35,7 +35,7 @@ public final class KnownNames: Sendable {
         parts.withLock { parts in _ = parts[part].known.insert(name) }
     }
 
-    /// Reads a body whose readers record their names here.
+    /// Runs `read`, and records here the names that the readers of the body ask for.
     public func ofBody<Body>(_ read: () throws(APIError) -> Body) throws(APIError) -> Body {
         try Self.$ofBody.withValue(self) { () -> Result<Body, APIError> in
             do throws(APIError) { return .success(try read()) } catch { return .failure(error) }
@@ -57,8 +57,8 @@ public final class KnownNames: Sendable {
         }
     }
 
-    /// The name with the fewest other letters, without regard to case, underscores and hyphens; nil where more than a third
-    /// are others, and for a long name.
+    /// Returns the known name that differs in the fewest letters, without regard to case, underscores and hyphens; nil
+    /// if more than a third of the letters differ, and for a long name.
     public static func nearest(to name: String, of known: Set<String>) -> String? {
         guard name.utf8.count <= 64 else { return nil }
         func plain(_ text: String) -> [UInt8] {

@@ -2,7 +2,7 @@ import LocalAI
 import ModelProviders
 import NagzAI
 
-/// The one place where a device's models are put together.
+/// Assembles the models of a device.
 public struct DeviceModels {
     private let system: any ModelProvider
     private let gateway: (any ModelProvider)?

@@ -6,15 +6,15 @@ import NagzAI
 import SQL
 import SQLite
 
-/// Answers from the cache where it may and can, and asks the server otherwise.
+/// Answers from the cache where that is allowed and possible, and asks the server otherwise.
 ///
-/// The server is asked when the cache is stale or lacks a fact, for the digest, and for push-backs. A question tells it
-/// nothing new: the cache is a copy of its own records. When the server cannot be reached the device answers after all,
-/// if it has the facts, and the record of the answer says so. The words of an excuse are summarised here, however old
-/// the cache is, or nowhere.
+/// The server is asked when the cache is stale or lacks a fact, for the digest, and for push-backs. A question reveals
+/// nothing new to it, because the cache is a copy of its own records. When the server cannot be reached, the device
+/// answers nevertheless if it has the facts, and the record of the answer says so. The words of an excuse are only ever
+/// summarised on the device, however old the cache is.
 ///
-/// Before that the question obeys the constraints that the latest sync has brought, and the person's choices. A question
-/// that stays local by them never reaches the server; one that goes to the server by them is not answered here.
+/// Before that, the constraints of the latest sync and the person's choices decide. A question that must stay local
+/// never reaches the server; one that they send to the server is not answered by the device.
 public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     private let local: LocalAIService
     private let server: Server
@@ -24,9 +24,8 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     private let stopwatch: () -> Int64
 
     /// - Parameters:
-    ///   - wanted: what the person wants to have answer, of the providers that the server has; nil where their choices
-    ///     decide.
-    ///   - failure: what an error of the server's service says of the server; nil for any other.
+    ///   - wanted: the server's provider that the person wants to answer; nil if their choices decide.
+    ///   - failure: returns the server's failure that an error means; nil for any other error.
     ///   - stopwatch: microseconds since any fixed point.
     ///   - record: called with the source of each answer, and the reason.
     public init(
@@ -136,7 +135,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     }
 }
 
-/// A server that answers AI operations, and is told how.
+/// A server that answers AI operations with options.
 public protocol AnsweringServer: AIService {
     func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions
@@ -145,10 +144,10 @@ public protocol AnsweringServer: AIService {
 
 /// A failure of the server, as an error shows it.
 public enum ServerFailure: Hashable, Sendable {
-    /// It gave no answer of use. Its connection did not come about, or it answered too late, in pieces, or with a status from
-    /// 500.
+    /// The server gave no usable answer: no connection was established, or the response was late, incomplete, or had a
+    /// status from 500.
     case unreachable(isOfConnection: Bool)
-    /// It says that the consent `ai_mediation` is not in force.
+    /// The server says that the consent `ai_mediation` is not in force.
     case consentMissing
 }
 
@@ -225,8 +224,8 @@ public struct AnswerRecord: Hashable, Sendable {
     public let reason: AnswerReason
     public let at: Timestamp
     public let microseconds: Int64
-    /// The age of the device's copy of which the answer was made; nil for an answer of the server, one that needs no
-    /// copy, and one that is read from the cache again.
+    /// The age of the copy from which the device answered; nil for an answer of the server, for one that needs no copy,
+    /// and for a record that is read from the cache later.
     public let dataAge: Timestamp.Span?
 
     public init(

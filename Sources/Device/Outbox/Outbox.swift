@@ -8,10 +8,10 @@ import SQLite
 
 /// Acts that were done on this device and not uploaded yet, in order.
 ///
-/// A file of its own, synced to disk with every act: unlike the cache it cannot be fetched again. An item stays until
-/// the server has answered it, so a process that dies during an upload uploads it again; the server applies each once.
-/// Items that were not applied stay until somebody has seen them. What a person wrote is sealed; nobody can read an item
-/// whose key is gone.
+/// The outbox has a file of its own, which is synced to disk with every act: unlike the cache, it cannot be fetched
+/// again. An item stays until the server has answered it. So a process that dies during an upload uploads the item
+/// again; the server applies each item once. Items that were not applied stay until somebody dismisses them. A person's
+/// words are sealed; an item whose key is lost cannot be read.
 public final class Outbox {
     private let database: SQLiteDatabase
     private let seal: TextSeal
@@ -50,7 +50,8 @@ public final class Outbox {
         try sealPlainItems()
     }
 
-    /// Seals the items of an earlier program, and then writes the file anew without them.
+    /// Seals the items that an earlier version of the program stored unsealed, and rewrites the file, so that it no
+    /// longer contains them in plain.
     private func sealPlainItems() throws {
         let plain = try database.rows("SELECT client_id, item, message FROM items WHERE sealed_item IS NULL") {
             row throws(SQLiteError) in
@@ -69,7 +70,8 @@ public final class Outbox {
         try database.rewrite()
     }
 
-    /// Appends an act. It is on disk when this returns. A new nag, which has no id yet, is stored under the item's.
+    /// Appends an act. It is on disk when this returns. A new nag has no ID yet, so its row has the item's ID in place
+    /// of the nag's.
     public func add(_ item: OutboxItem, of family: FamilyID) throws(SQLiteError) {
         try database.run(
             """

@@ -1,6 +1,6 @@
 import Domain
 
-/// Decides when the next round of sync is due: a pure state machine over outcomes and random numbers, tested without
+/// Decides when the next round of sync is due. A pure state machine over outcomes and random numbers, tested without
 /// waiting.
 public struct SyncSchedule: Hashable, Sendable {
     /// The outcome of a round.
@@ -18,10 +18,11 @@ public struct SyncSchedule: Hashable, Sendable {
 
     public static let firstBackOff = Timestamp.Span.seconds(1)
 
-    /// The longest wait while changes are told as they happen: a round comes at least that often.
+    /// The longest wait while the server reports changes as they happen.
     public static let longestWaitWhileListening = Timestamp.Span.minutes(5)
 
-    /// The wait before the next round while changes are told: up to a fifth shorter than the longest, at random.
+    /// Returns the wait before the next round while the server reports changes: up to a fifth shorter than the longest,
+    /// at random.
     /// - Parameter random: in 0..<1.
     public static func waitWhileListening(random: Double) -> Timestamp.Span {
         longestWaitWhileListening.scaled(by: 0.8 + 0.2 * random)

@@ -39,7 +39,7 @@ public struct SyncSummary: Hashable, Sendable {
     public var unapplied: [InputResult] = []
     /// Whether the round was a full resync.
     public var wasRefetched = false
-    /// Whether the round brought the end of the consent `ai_mediation`: this device answers no more.
+    /// Whether the consent `ai_mediation` ended in this round, so that this device no longer answers.
     public var wasConsentWithdrawn = false
 
     public init() {}
@@ -47,8 +47,9 @@ public struct SyncSummary: Hashable, Sendable {
 
 /// Syncs a device with its server: first uploads the outbox, then fetches the feed.
 ///
-/// A page and its end position are stored in one transaction, and each upload is answered item by item under ids the
-/// device made. If the process dies at any moment, the next round goes on from there; nothing is lost or applied twice.
+/// A page and its end position are stored in one transaction, and each upload is answered item by item under IDs that
+/// the device made. If the process dies at any moment, the next round continues from there; nothing is lost or applied
+/// twice.
 public struct SyncService {
     private let cache: EventCache
     private let outbox: Outbox?
@@ -160,9 +161,9 @@ public struct SyncService {
 
 /// A server that breaks the contract.
 public enum SyncFault: Error, Hashable, Sendable {
-    /// It says there is more, and gives out the same position again.
+    /// The server says that there is more, but gives the same position again.
     case noProgress
-    /// It accepted an upload and did not answer its items.
+    /// The server accepted an upload, but did not answer its items.
     case unanswered
 }
 

@@ -65,7 +65,7 @@ private final class ChangeSignal: Sendable {
     }
 
     private let state = Mutex(State())
-    /// One element however often it is told, until it is taken.
+    /// The stream that wakes the watch. It holds at most one element.
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     func setChanged() {
@@ -73,8 +73,8 @@ private final class ChangeSignal: Sendable {
         wakes.continuation.yield()
     }
 
-    /// Records whether the watch listens. Changes before it began were not heard, so the beginning counts as a change
-    /// as well.
+    /// Records whether the watch listens. The beginning counts as a change, because changes before it were not
+    /// received.
     /// - Returns: whether it was listening before.
     @discardableResult
     func setListening(_ isListening: Bool) -> Bool {
@@ -87,7 +87,7 @@ private final class ChangeSignal: Sendable {
         return before
     }
 
-    /// Waits for a change, but not longer than the span, or than the other one while somebody listens.
+    /// Waits for a change, at most for `span`, or for `listeningSpan` while the watch listens.
     /// - Throws: `CancellationError`.
     func wait(
         atMost span: Timestamp.Span, whileListening listeningSpan: Timestamp.Span, _ clock: any DeviceClock

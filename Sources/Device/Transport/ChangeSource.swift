@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// Tells of changes on the server as they happen.
+/// Reports changes on the server as they happen.
 public protocol ChangeSource: Sendable {
     /// Listens for changes in a family until the connection ends or the task is cancelled.
     /// - Parameters:
@@ -14,7 +14,7 @@ public protocol ChangeSource: Sendable {
 }
 
 extension ServerClient: ChangeSource {
-    /// Opens the socket with a ticket of one use, so that the access token is in no address.
+    /// Opens the WebSocket with a single-use ticket, so that the URL does not contain the access token.
     public func listen(
         to family: FamilyID, opened: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void
     ) async throws(TransportError) {

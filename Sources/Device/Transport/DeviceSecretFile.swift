@@ -4,8 +4,8 @@ import JSON
 
 /// The file with the secret of the last sign-in with a password, readable by its owner only.
 ///
-/// The next sign-in sends it to the same server, where strangers' attempts then do not count. It stays after a logout and
-/// names nobody.
+/// The next sign-in sends the secret to the same server, so that strangers' attempts do not count against it. The file
+/// stays after a logout, and contains no name.
 public struct DeviceSecretFile: Sendable {
     public let path: String
 

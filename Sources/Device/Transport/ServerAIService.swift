@@ -10,8 +10,8 @@ public struct ServerAIService: AnsweringServer {
     private let report: (ExecutionReport) -> Void
 
     /// - Parameters:
-    ///   - dialog: how the person is asked for confirmations that the server wants.
-    ///   - report: called with how an answer came about, where the server tells it.
+    ///   - dialog: asks the person for confirmations that the server requires.
+    ///   - report: called with the report on an answer, if the server sends one.
     public init(
         _ client: ServerClient, dialog: ConstraintDialog = .silent,
         report: @escaping (ExecutionReport) -> Void = { _ in }
@@ -21,7 +21,7 @@ public struct ServerAIService: AnsweringServer {
         self.report = report
     }
 
-    /// A question of which the server is told nothing else.
+    /// Answers a question without options.
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {

@@ -3,9 +3,9 @@ import Domain
 
 /// The REST client of one signed-in person: typed calls, and tokens with their refresh.
 ///
-/// When an access token has expired it is refreshed once and the call repeated. New tokens are saved before they are
-/// used; a process that dies in between goes on with them, or with the old ones, which the server accepts for another
-/// minute.
+/// When an access token has expired, it is refreshed once and the call is repeated. New tokens are saved before they
+/// are used. A process that dies in between continues with the saved tokens, or with the old ones, which the server
+/// accepts for another minute.
 public actor ServerClient {
     let transport: any Transport
     private let file: SessionFile

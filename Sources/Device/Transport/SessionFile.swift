@@ -13,7 +13,7 @@ public struct DeviceSession: Hashable, Sendable {
     public var role: FamilyRole?
     public var accessToken: Secret
     public var refreshToken: Secret
-    /// The secret for the next sign-in, where the answer of this one had one. It is not kept in the session's file.
+    /// The device's secret for the next sign-in; nil if the response had none. It is not stored in the session's file.
     public var deviceSecret: Secret?
     /// A key of the server's audit log that did not come from the server.
     public var logKey: VerifierKey?

@@ -1,10 +1,10 @@
 /// The range that a Range field asks for (RFC 9110 §14.2).
 public enum RequestedRange: Sendable, Hashable {
-    /// All of the content: there is no field, or one that is to be ignored.
+    /// The whole content: there is no field, or it is to be ignored.
     case whole
-    /// These bytes of it; at least one.
+    /// A range of at least one byte.
     case part(Range<Int>)
-    /// Bytes that it does not have: 416.
+    /// A range outside the content: 416.
     case unsatisfiable
 
     /// Reads a request's Range. Ignored are other units, several ranges, malformed ones, and, after a change of the

@@ -34,7 +34,7 @@ public struct TraceContext: Sendable, Hashable {
     /// The trace ID: 32 hexadecimal digits.
     public var traceID: String { RequestID(high: traceHigh, low: traceLow).description }
 
-    /// Whether the caller follows the trace.
+    /// Whether the trace is sampled, so that its spans are exported.
     public var isSampled: Bool { flags & 1 == 1 }
 
     /// The IDs of this span and of its parent: 16 hexadecimal digits.
@@ -47,7 +47,8 @@ public struct TraceContext: Sendable, Hashable {
         return String(lossy: text.span)
     }
 
-    /// The context of a call that this span makes. A span of 0 is not known.
+    /// The context of a call that this span makes. A span ID of 0 means that this span is unknown: the call has no
+    /// parent then.
     public func child(_ child: UInt64) -> TraceContext {
         TraceContext(
             traceHigh: traceHigh, traceLow: traceLow, span: child, parentSpan: span == 0 ? nil : span, flags: flags)

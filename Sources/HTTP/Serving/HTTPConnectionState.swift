@@ -43,7 +43,8 @@ public struct HTTPConnectionState: Sendable {
     /// The time at which the current request began, and the number of its bytes.
     public private(set) var requestStart: MonotonicTime
     public private(set) var requestBytes = 0
-    /// Whether a request has begun, or was refused before it could begin, and was not observed.
+    /// Whether there is a request that the observer has not been notified of: one that has begun, or was refused before
+    /// it could begin.
     private var needsRecord = false
 
     public init(limits: Limits, now: MonotonicTime) {

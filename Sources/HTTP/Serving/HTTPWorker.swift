@@ -120,7 +120,7 @@ final class HTTPWorker: ReadinessHandler {
         finishDraining()
     }
 
-    /// Counts a connection after it is handed over.
+    /// Returns a slot that keeps counting a connection after it has been handed over.
     func slot(of connection: HTTPConnection) -> ConnectionSlot {
         let (limiter, observer, network) = (limiter, observer, counted(connection.remote))
         return ConnectionSlot {

@@ -10,7 +10,7 @@ public struct UpgradedSocket: ~Copyable {
     public let readAhead: [UInt8]
     public let remote: RemoteAddress
     public let poller: Poller
-    /// Counts it as a connection of the server, until its new owner releases it.
+    /// The slot that counts the socket as a connection of the server, until the new owner releases it.
     public let slot: ConnectionSlot
 
     /// Passes on the descriptor: the caller MUST close it.

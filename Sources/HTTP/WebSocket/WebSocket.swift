@@ -31,7 +31,7 @@ public final class WebSocket: ReadinessHandler {
     private let descriptor: Int32
     /// The address that its memory counts for; nil counts in total only.
     private let network: RemoteAddress.Network?
-    /// Counts it as a connection of the server.
+    /// The slot that counts the socket as a connection of the server.
     private var slot: ConnectionSlot?
     private var handler: (any WebSocketHandler)?
     private var state: WebSocketState

@@ -24,7 +24,7 @@ public struct CacheFacts: FactSource {
     /// The nags that were completed here and not uploaded yet.
     let reported: Set<NagID>
     let now: @Sendable () -> Timestamp
-    /// The AI session that questions go on.
+    /// The turns of the AI session that questions belong to.
     var session: [SessionTurn] = []
     private let zones: ZoneTable
 
@@ -296,7 +296,7 @@ public struct CacheFacts: FactSource {
         return record
     }
 
-    /// Somebody's nags that were completed here and not uploaded yet.
+    /// The user's open nags that were completed on this device and are not uploaded yet.
     private func reportedNags(of user: UserID, _ cachedFamily: CachedFamily) throws -> [NagSnapshot] {
         reported.compactMap { try? nag($0, cachedFamily) }.filter { $0.recipientID == user && $0.status == .open }
     }

@@ -83,7 +83,8 @@ private struct RowWriter {
         self.now = now
     }
 
-    /// The members of a payload that are kept. A person may have written any other, and nothing on the device reads it.
+    /// The members of a payload that are stored. The others may contain a person's words, and nothing on the device
+    /// reads them.
     private static let keptMembers: Set = [
         "category", "committed_at", "due_at", "from", "parent_nag_id", "phase", "punctuality",
     ]
@@ -307,7 +308,7 @@ private struct RowWriter {
 }
 
 extension String {
-    /// Whether the text is one of a few codes: not a person's words, a number, a time or an id.
+    /// Whether the text has the form of a code, rather than of a person's words, a number, a time or an ID.
     fileprivate var isCode: Bool {
         utf8.count <= 32 && utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == UInt8(ascii: "_") }
     }

@@ -21,7 +21,7 @@ extension EventCache {
         try database.run("DELETE FROM contact_faults")
     }
 
-    /// Records an attempt that brought no answer of use.
+    /// Records a failed attempt to reach the server.
     public func note(_ fault: NetworkWatch.Fault) throws {
         try database.transaction {
             var watch = try network()

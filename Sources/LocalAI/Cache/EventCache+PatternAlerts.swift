@@ -6,19 +6,20 @@ import SQLite
 
 // Which patterns of misses this device has alerted its person to, and whether they want such alerts.
 extension EventCache {
-    /// Whether the person wants alerts of patterns; true until they say otherwise.
+    /// Whether the person wants alerts about patterns; true until they switch them off.
     public func alertsOfPatterns(of family: FamilyID) throws(SQLiteError) -> Bool {
         try toldPatterns(of: family) != nil
     }
 
-    /// Switches the alerts on or off. Switched on again, they begin anew.
+    /// Switches the alerts on or off. Alerts that are switched on again start without a record of earlier ones.
     public func setAlertsOfPatterns(_ isOn: Bool, of family: FamilyID) throws(SQLiteError) {
         let told = isOn ? try toldPatterns(of: family) ?? [] : nil
         try keep(told, of: family)
     }
 
-    /// Keeps that the person is told of these patterns now. One that is over is told again if it returns.
-    /// - Returns: those that they were not told of before; none where they want no alerts.
+    /// Records the patterns as notified, in place of those recorded before. A pattern that ends and returns is
+    /// therefore notified again.
+    /// - Returns: the patterns that were not recorded before; none if the person wants no alerts.
     func markTold(_ patterns: [InsightItem], in family: FamilyID) throws(SQLiteError) -> [InsightItem] {
         guard let told = try toldPatterns(of: family) else { return [] }
         let days = Set(patterns.map(\.dayOfWeek))

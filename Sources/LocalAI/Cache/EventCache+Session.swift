@@ -8,10 +8,10 @@ import SQLite
 // The device's AI session: the last questions that went on from each other, and their answers. Sealed, and over 45 minutes
 // after the last one.
 extension EventCache {
-    /// The time for which a session goes on without being used.
+    /// The time after its last use at which a session expires.
     static let sessionTime = Timestamp.Span.minutes(45)
 
-    /// The turns of the session that goes on, oldest first.
+    /// Returns the turns of the session, oldest first; none if it has expired.
     public func sessionTurns(of family: FamilyID, at now: Timestamp) throws(SQLiteError) -> [SessionTurn] {
         let turns = try database.rows(
             """
@@ -26,7 +26,7 @@ extension EventCache {
         return turns.reversed().map(\.1)
     }
 
-    /// Adds the turn of an answer, and deletes what the session does not hold any more.
+    /// Adds the turn of an answer, and deletes the oldest turns beyond the session's limit.
     /// - Parameter id: the answer's execution.
     public func add(_ turn: SessionTurn, _ id: ExecutionID, of family: FamilyID, at now: Timestamp) throws {
         try database.transaction {

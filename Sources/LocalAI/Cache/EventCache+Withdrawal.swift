@@ -6,9 +6,9 @@ import SQLite
 
 // The end of the consent `ai_mediation`, as a device comes to know of it.
 extension EventCache {
-    /// Records that the consent is not in force any more, and marks what this device answered since it last heard that it
-    /// was: nobody can say from when on it should not have.
-    /// - Returns: how many answers were marked; nil if the device knew that the consent had ended.
+    /// Records that the consent is no longer in force, and marks the answers that this device has given since it last
+    /// knew that the consent was in force: any of them may have come after its end.
+    /// - Returns: the number of marked answers; nil if the device already knew that the consent had ended.
     public func noteWithdrawal(of family: FamilyID) throws -> Int? {
         try database.transaction { try withdraw(family) }
     }

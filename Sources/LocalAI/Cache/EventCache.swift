@@ -11,8 +11,8 @@ import SQLite
 /// aside and replaced by a new one; the file of a newer program is left untouched. Words of people are sealed. Not for use
 /// from several threads; several processes may use one file.
 public final class EventCache {
-    /// The time for which a closed nag is kept, unless it was missed; that for which events of the feed and missed nags
-    /// are kept; and the age from which a copy is too old to answer from.
+    /// The time for which closed nags are kept unless they were missed, the time for which events of the feed and
+    /// missed nags are kept, and the age from which a copy is too old to answer from.
     public static let closedNagRetention = Timestamp.Span.days(30)
     public static let eventRetention = Timestamp.Span.days(90)
     public static let staleAfter = Timestamp.Span.hours(24)
@@ -50,9 +50,9 @@ public final class EventCache {
         return database
     }
 
-    /// Whether the file was sealed with the key.
+    /// Checks that the file was sealed with this key.
     ///
-    /// A file that has no text to tell it by is new, or was in plain until now: it is written anew first, and the damaged
+    /// A file without a sealed check text is new, or was not sealed until now. It is rewritten first, and the damaged
     /// file that an earlier program moved aside is deleted.
     /// - Throws: `corrupt` for a file that another key has sealed.
     private static func check(

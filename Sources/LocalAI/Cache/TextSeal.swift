@@ -2,10 +2,11 @@ import Audit
 import Domain
 import SQLite
 
-/// Seals the words of people in a device's files (XChaCha20-Poly1305), so that a copy of a file alone tells none of them.
+/// Seals the words of people in a device's files (XChaCha20-Poly1305), so that a copy of a file alone does not reveal
+/// them.
 ///
-/// A box can be opened as the same field of the same row only. Its nonce is the row's id and 64 random bits, of which only
-/// these are stored: a row has few texts in its life, and the cache has many rows.
+/// A box can be opened only as the same field of the same row. Its nonce consists of the row's ID and 64 random bits;
+/// only the random bits are stored. That is enough, because a row has few texts in its life.
 public struct TextSeal: Sendable {
     /// The field that is sealed. A name MUST NOT change its meaning.
     package enum Field: String {

@@ -5,7 +5,7 @@ extension ModelStore {
     /// The largest part of a file that one request asks for. What has arrived is on the disk after each.
     static let pieceBytes: Int64 = 64 << 20
 
-    /// Downloads a model's file, unless it is there, and goes on where an earlier download was interrupted.
+    /// Downloads a model's file unless it is complete, and continues an interrupted download.
     ///
     /// The complete file appears under its name after its checksum was found right and it was flushed to disk. If the
     /// process dies, what has arrived stays as `ID.part`. Nothing is requested twice by itself.

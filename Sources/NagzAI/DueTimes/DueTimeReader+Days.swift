@@ -3,7 +3,7 @@ import Domain
 /// Words of a text that say something of a time, and what they say.
 struct DuePhrase {
     enum Meaning {
-        /// About a time, but not one that is understood.
+        /// The words are about a time, but are not understood.
         case unknown
         case day(CivilDate)
         case weekday(Weekday, CivilDate)

@@ -4,7 +4,7 @@ extension DueTimeReader {
     private static let beforeTimes: Set<String> = [
         "at", "by", "until", "till", "before", "around", "about", "from", "@",
     ]
-    /// The words after a number that show that it counts something and is no time.
+    /// The words that show that the number before them is an amount, not a time.
     static let counted: Set<String> = [
         "%", "percent", "€", "$", "£", "euro", "euros", "dollar", "dollars", "pound", "pounds", "cent", "cents", "kg",
         "g", "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
@@ -84,8 +84,8 @@ extension DueTimeReader {
         }
     }
 
-    /// A time in digits, or as a word after a preposition, and its length; no reading for what looks like a time and is
-    /// none. Nil for what does not look like one.
+    /// Reads a time in digits, or as a word after a preposition, and its length. The reading is nil for words that look
+    /// like a time but are not one; the result is nil for words that do not look like a time.
     private func clock(
         _ words: ArraySlice<SpokenWord>, after preposition: String?
     ) -> (reading: SpokenTime.Clock?, length: Int)? {

@@ -112,7 +112,7 @@ private struct FoundTime {
 
     var saysAnything: Bool { day != nil || time != nil || part != nil || minutesAhead != nil }
 
-    /// - Returns: whether the meaning is understood, and goes with what was said before.
+    /// - Returns: whether the meaning is understood and consistent with the phrases before.
     mutating func take(_ meaning: DuePhrase.Meaning) -> Bool {
         switch meaning {
         case .unknown: return false

@@ -2,7 +2,7 @@ import Domain
 
 /// A time of day as it is said.
 enum SpokenTime: Hashable {
-    /// The coming one.
+    /// The next midnight.
     case midnight
     case clock(Clock)
 

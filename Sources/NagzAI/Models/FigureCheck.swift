@@ -11,7 +11,7 @@ struct FigureCheck {
         enum Role { case part, ofPerson, completed, missed, open, overdue, total, percent, days }
 
         var role: Role
-        /// One number; two of a part and its whole.
+        /// The number; for a part of a whole, both numbers.
         var numbers: [String]
     }
 
@@ -37,7 +37,7 @@ struct FigureCheck {
         return said.isSubset(of: known) && said.isSuperset(of: needed) ? nil : .figure
     }
 
-    /// The figures of a sentence; nil if it does not say of one of them what it counts.
+    /// Returns the figures of a sentence; nil if the sentence does not say what one of them counts.
     private func figures(in sentence: Sentence) -> [Figure]? {
         var figures: [Figure] = []
         var index = 0
@@ -82,8 +82,8 @@ struct FigureCheck {
         return !between.isEmpty && between.allSatisfy { vocabulary.has($0, in: .figureOf) } ? figure : nil
     }
 
-    /// Returns the role of a figure: that of the first word after it, of four at most, that names one; nil where none
-    /// does.
+    /// Returns the role of a figure, as the next words of the clause name it, four at most; nil if none of them names a
+    /// role, or another figure comes first.
     private func role(of index: Int, in words: [String], _ clause: Range<Int>) -> Figure.Role? {
         let roles: [(Vocabulary.Group, Figure.Role)] = [
             (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed),

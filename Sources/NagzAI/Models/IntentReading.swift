@@ -1,6 +1,6 @@
 import Domain
 
-/// A person's words that a model is to read as a nag: what the model is told, and what is believed of its answer.
+/// A person's words for a model to read as a nag: the facts for the prompt, and the checks of the model's answer.
 public struct IntentReading: Sendable {
     /// The word for the author in the prompt.
     static let author = "me"
@@ -9,8 +9,8 @@ public struct IntentReading: Sendable {
     private let recipients: [String: UserID]
     private let dueTimes: DueTimeReader
 
-    /// The model may choose the author and the members whose names are in the words. It is told no other name. A name that
-    /// two members share names nobody.
+    /// Creates the reading. The model may choose the author, or a member whose name is in the words; it is sent no
+    /// other name. A name that two members share identifies nobody.
     public init(_ text: String, _ facts: IntentFacts) {
         let said = words(in: singleLine(text)).map(\.text)
         var named: [String: Set<UserID>] = [:]

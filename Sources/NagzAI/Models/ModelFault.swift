@@ -1,13 +1,13 @@
 /// A reason for which a model gave no answer that could be used.
 public enum ModelFault: Error, Hashable, Sendable {
-    /// It was not asked.
+    /// The provider was not asked.
     case unavailable(UnavailabilityReason)
-    /// There is no connection to it.
+    /// No connection to the provider could be opened.
     case unreachable
     case timedOut
-    /// It answered with a status that says no more than that it failed.
+    /// The provider responded with an error status that has no case of its own.
     case failed(status: Int)
-    /// Its answer was cut, too large, or not in the form that was asked for.
+    /// The answer was cut off, too large, or not in the requested form.
     case unreadable
     /// The prompt was longer than the model reads, or the answer longer than was allowed.
     case tooLong
@@ -52,17 +52,17 @@ public enum Availability: Hashable, Sendable {
 /// A reason for which a provider cannot be asked.
 public enum UnavailabilityReason: String, Sendable, CaseIterable {
     case notConfigured = "not_configured"
-    /// Its platform is another one.
+    /// The provider does not run on this platform.
     case unsupported
     case unreachable
     case timedOut = "timed_out"
     case failed
-    /// Its list of models does not have the configured one.
+    /// The provider's list of models does not contain the configured one.
     case unknownModel = "unknown_model"
     case keyRefused = "key_refused"
     case limited
-    /// It failed several times in a row and is left alone for a while.
+    /// The provider failed several times in a row, and is not asked for a while.
     case paused
-    /// Too many others are waiting for it.
+    /// Too many other questions wait for the provider.
     case busy
 }

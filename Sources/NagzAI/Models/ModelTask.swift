@@ -47,7 +47,7 @@ public enum TaskKind: String, Sendable, CaseIterable {
     case textCompletion = "text_completion"
     case chat
 
-    /// Those that an operation asks of a model.
+    /// The kinds of tasks that operations ask a model for.
     public static let asked: [TaskKind] = {
         let kinds = Set(ModelTask.allCases.map(\.kind))
         return allCases.filter(kinds.contains)

@@ -18,9 +18,9 @@ public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
 /// The author of an answer's words.
 public struct Authorship: Hashable, Sendable {
     public var provider: ProviderName
-    /// The model's name; nil for the rules, which are no model.
+    /// The model's name; nil if the rules are the author.
     public var model: String?
-    /// The reason for which the author is not the one that was asked; nil if it is.
+    /// The reason for which the requested author did not write; nil if it did.
     public var fallback: FallbackReason?
     /// The model that the question was sent to; nil where none was.
     public var asked: AskedModel?

@@ -6,16 +6,16 @@ public struct ModelWriter {
     private let prompts: PromptBook
     private let check: OutputCheck
 
-    /// - Parameter phrasebook: its avoid list is what nobody is told.
+    /// - Parameter phrasebook: the phrasebook with the avoid list: texts that are never shown.
     public init(_ provider: any ModelProvider, prompts: PromptBook, phrasebook: Phrasebook) {
         (self.provider, self.prompts) = (provider, prompts)
         check = OutputCheck(prompts: prompts, phrasebook: phrasebook)
     }
 
-    /// Whether the model is one for the task.
+    /// Whether the model can do the task.
     public func covers(_ task: ModelTask) -> Bool { provider.capabilities.kinds.contains(task.kind) }
 
-    /// The model's text, in which the name that the prompt withheld is back, or why there is none.
+    /// Returns the model's text, with the name that the prompt withheld, or the reason for which there is none.
     public func write(
         _ facts: PromptFacts, traceparent: String? = nil
     ) async -> Result<ModelResult, ModelProblem> {

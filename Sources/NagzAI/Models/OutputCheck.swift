@@ -1,9 +1,9 @@
 /// Decides whether a model's text may be shown to people. What it refuses is replaced by the rules' own text.
 ///
-/// It reads the text as the model wrote it, before a name is put back. A text is not searched for what is bad and shown
-/// otherwise: it is shown only if each of its words is accounted for, by the rules' text for this case
-/// (`RewordingCheck`, `FigureCheck`) or by the person's own words (`SummaryCheck`). The other checks name what is wrong
-/// more closely.
+/// It reads the text as the model wrote it, before a withheld name is put back. It does not search for bad content and
+/// show the rest: it shows a text only if each word follows from the rules' text for this case (`RewordingCheck`,
+/// `FigureCheck`) or from the person's own words (`SummaryCheck`). The other checks only make the reason of a refusal
+/// more precise.
 public struct OutputCheck: Sendable {
     /// A fault of a text.
     public enum Refusal: String, Error, Sendable, CaseIterable {
@@ -11,25 +11,26 @@ public struct OutputCheck: Sendable {
         /// A character that the language does not have.
         case character
         case disrespect
-        /// A word that no model says, whatever the facts have.
+        /// A word that no model may use, whatever the facts contain.
         case forbidden
-        /// A number that the facts do not have.
+        /// A number that is not in the facts.
         case number
-        /// A name that the facts do not have.
+        /// A name that is not in the facts.
         case name
-        /// It says that something was done, and the facts do not.
+        /// The text claims that something was done; the facts do not support that.
         case done
-        /// It says that something was missed, and the facts do not.
+        /// The text claims that something was missed; the facts do not support that.
         case missed
-        /// It says that the due time has passed, and that is still ahead.
+        /// The text claims that the due time has passed, though it is still ahead.
         case late
-        /// A word that neither the rules' text nor the person's words nor the vocabulary have.
+        /// A word that is neither in the rules' text nor in the person's words nor in the vocabulary.
         case word
-        /// The words of the rules' text or of the person, with another meaning or without what matters.
+        /// The words are those of the rules' text or of the person, but the meaning differs or something essential is
+        /// missing.
         case statement
         /// A figure of a digest that is wrong, missing, or does not say what it counts.
         case figure
-        /// A due time that is none, is not ahead, or is more than two years ahead.
+        /// The due time is not a time, is not ahead, or is more than two years ahead.
         case due
 
         /// The reason why the rules answered instead.
@@ -39,7 +40,7 @@ public struct OutputCheck: Sendable {
     private let prompts: PromptBook
     private let phrasebook: Phrasebook
 
-    /// - Parameter phrasebook: its avoid list is what nobody is told.
+    /// - Parameter phrasebook: the phrasebook with the avoid list: texts that are never shown.
     public init(prompts: PromptBook, phrasebook: Phrasebook) {
         self.prompts = prompts
         self.phrasebook = phrasebook

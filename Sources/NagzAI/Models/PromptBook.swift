@@ -2,13 +2,13 @@
 public struct PromptBook: Sendable {
     private var systems: [ModelTask: Template<PromptSlot>] = [:]
     private var users: [ModelTask: Template<PromptSlot>] = [:]
-    /// The scalars beside ASCII that an answer may have.
+    /// The characters outside ASCII that an answer may have.
     private(set) var characters: Set<Unicode.Scalar> = []
     /// Words that are written with a capital letter within a sentence and are no names, in lower case.
     private(set) var capitalWords: Set<String> = []
     /// The words that make a claim.
     private(set) var claims = PhraseMatcher<Claim>()
-    /// The words by which an answer is proven.
+    /// The words with which answers are proven.
     let vocabulary: Vocabulary
 
     /// The English prompts, embedded in the program and parsed at the first call.
@@ -56,8 +56,8 @@ public struct PromptBook: Sendable {
         }
     }
 
-    /// The prompt for the facts. A person's words are cut where prompt and answer would have more tokens than the model
-    /// reads.
+    /// Creates the request for a prompt with the facts. The person's words are cut if prompt and answer would exceed
+    /// the model's context.
     public func request(
         for facts: PromptFacts, contextTokens: Int, traceparent: String? = nil
     ) -> ModelRequest {

@@ -2,8 +2,8 @@ import Domain
 
 /// The facts that a prompt states, and that an answer may therefore state.
 ///
-/// Only `summarizeExcuse`, `askCoach` and `intent` carry a person's words. People go as `the child`, and a digest's one name is put
-/// back into the answer.
+/// Only `summarizeExcuse`, `askCoach` and `intent` contain a person's words. Prompts call people `the child`; the one
+/// name in a digest is put back into the answer.
 public struct PromptFacts: Hashable, Sendable {
     public let task: ModelTask
     let values: [PromptSlot: String]
@@ -18,7 +18,7 @@ public struct PromptFacts: Hashable, Sendable {
     let tone: AITone
     /// Whether a figure allows praise.
     let allowsPraise: Bool
-    /// Whether an answer has no word but the rules': about medicine and appointments.
+    /// Whether the answer may use no word but the rules' own, because it is about medicine or appointments.
     let keepsWords: Bool
 
     /// The words that stand for a person in prompts and answers.
@@ -46,7 +46,7 @@ public struct PromptFacts: Hashable, Sendable {
         Self(.summarizeExcuse, [.text: quotable(text)], familyNames: familyNames)
     }
 
-    /// The rule's reason for a tone, to be said in other words.
+    /// Creates the facts for rewording the rule's reason for a tone.
     public static func selectTone(
         _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
     ) -> Self {
@@ -60,7 +60,7 @@ public struct PromptFacts: Hashable, Sendable {
             keepsWords: snapshot.facts.nag.category.keepsWords)
     }
 
-    /// The rule's tip, to be said in other words.
+    /// Creates the facts for rewording the rule's tip.
     public static func coaching(
         _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
     ) -> Self {
@@ -68,7 +68,7 @@ public struct PromptFacts: Hashable, Sendable {
         return rewrite(.coaching, tip, snapshot, heuristics, familyNames)
     }
 
-    /// The rule's message, to be said in other words; nil if the rules refuse the push-back.
+    /// Creates the facts for rewording the rule's message; nil if the rules refuse the push-back.
     public static func pushBack(
         _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
     ) -> Self? {
@@ -94,7 +94,8 @@ public struct PromptFacts: Hashable, Sendable {
             allowsPraise: totals.completed > 0 && totals.completed == totals.totalNags)
     }
 
-    /// A person's own question, and the rules' answer to be said in other words; nil where the rules refuse one.
+    /// Creates the facts for a person's own question and for rewording the rules' answer; nil where the rules refuse to
+    /// answer.
     public static func askCoach(
         _ text: String, _ snapshot: Snapshot<CoachFacts>, _ heuristics: Heuristics, familyNames: [String]
     ) -> Self? {
@@ -132,10 +133,11 @@ public struct PromptFacts: Hashable, Sendable {
                 ]))
     }
 
-    /// The values that an answer may repeat: a question to the coach proves nothing of its answer.
+    /// The values that an answer may repeat. The words of a question to the coach are not among them, because a
+    /// question proves no answer.
     var known: [PromptSlot: String] { task == .askCoach ? values.filter { $0.key != .text } : values }
 
-    /// The answer with the name that was withheld.
+    /// Returns the answer with the withheld name in place of `the child`.
     public func withName(_ answer: String) -> String {
         guard let personName else { return answer }
         return answer.replacing(Self.person, with: personName).replacing("The child", with: personName)
@@ -170,7 +172,7 @@ public struct PromptFacts: Hashable, Sendable {
 }
 
 extension NagCategory {
-    /// Whether a model has no word of its own about it.
+    /// Whether texts about the category keep the rules' words.
     fileprivate var keepsWords: Bool { self == .meds || self == .appointments }
 }
 
@@ -188,7 +190,7 @@ extension Phrasebook {
 enum PromptSlot: String, Sendable, CaseIterable {
     /// A person's own words.
     case text
-    /// The rules' text, to be said in other words.
+    /// The rules' text, which the model rewords.
     case draft
     case tone, category, misses, streak, completed, total, missed, open, overdue, recipients, categories, definitions,
         now

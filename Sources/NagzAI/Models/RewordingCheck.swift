@@ -1,10 +1,10 @@
 import Domain
 
-/// Proves that a text says what the rules' text says, in an order of its own and with courtesy.
+/// Proves that a text has the same meaning as the rules' text, though it may have another order and courteous phrases.
 ///
-/// What a person reads between the rules' words comes from the vocabulary. The rules' words stand beside the neighbours
-/// that they have in the rules' text; a word that turns a statement around or bounds it stands where it stands there, and
-/// is not left out; a question stays a question.
+/// The words between the rules' words must come from the vocabulary. The rules' words must have the same neighbours as
+/// in the rules' text. A word that negates or limits a statement must stand where it stands there, and must not be left
+/// out. A question must stay a question.
 struct RewordingCheck {
     let vocabulary: Vocabulary
     let facts: PromptFacts
@@ -116,8 +116,8 @@ struct RewordingCheck {
         DraftSentence.isGuarded(term.word, vocabulary, facts)
     }
 
-    /// Divides the words that say something into runs that the rules' text has too, each with its place there. A run ends
-    /// at a mark or a joint.
+    /// Divides the meaningful words into runs that also occur in the rules' text, each with its place there. A run ends
+    /// at a mark or a joining word.
     private func runs(of sentence: Sentence) -> Result<[[DraftPlace]], OutputCheck.Refusal> {
         var runs: [[DraftPlace]] = []
         // Each place that the last word may have, with the places of the words before it.
@@ -169,7 +169,7 @@ struct RewordingCheck {
         return sentence.isQuestion == asks
     }
 
-    /// Whether it has more words that say nothing by themselves than it needs.
+    /// Whether the sentence has too many filler words that the rules' sentences do not have.
     private func addsWords(_ sentence: Sentence, to said: Set<Int>) -> Bool {
         let known = Set(said.flatMap { draft[$0].sentence.words })
         let added = sentence.words.filter {
@@ -247,7 +247,7 @@ private struct DraftSentence {
         isAboutPerson = facts.task == .digest && sentence.words.contains(PromptFacts.personWord)
     }
 
-    /// Whether a word says nothing by itself. A digest's figures are checked by `FigureCheck`.
+    /// Whether a word has no meaning by itself. `FigureCheck` checks a digest's figures.
     static func isSilent(_ word: String, _ vocabulary: Vocabulary, _ facts: PromptFacts) -> Bool {
         vocabulary.has(word, in: .plain)
             || facts.task == .digest && (word.isFigure || vocabulary.has(word, in: .figurePercent))

@@ -1,15 +1,15 @@
-/// Proves that a summary says what a person's words say.
+/// Proves that a summary states only what a person's words state.
 ///
-/// It is made of whole clauses of those words, in their order, told of the child. Who does something stays who does it:
-/// `I` becomes the child, and nobody else changes. No clause with a negation or a refusal is left out. A summary speaks to
-/// nobody and orders nothing: its sentences have a subject.
+/// A summary consists of whole clauses of these words, in their order, in the third person: `I` becomes the child, and
+/// everybody else stays who they are. No clause with a negation or a refusal may be left out. A summary addresses
+/// nobody and gives no orders: each sentence has a subject.
 struct SummaryCheck {
     private let vocabulary: Vocabulary
     private let source: [Clause]
     /// Words that may begin a sentence because they name somebody.
     private let names: Set<String>
 
-    /// One word that counts.
+    /// A meaningful word.
     private enum Token: Hashable {
         /// The author of the words.
         case child
@@ -127,7 +127,7 @@ struct SummaryCheck {
     /// The pronoun of a child whose gender nobody knows.
     private static let anybody = "they"
 
-    /// Whether each clause is the next one of the source that it can be, and none is passed over that must stay.
+    /// Whether each clause is the next possible one of the source, and no clause that must stay is skipped.
     private func isInOrder(_ said: [Clause]) -> Bool {
         var next = 0
         // The place of the clause before, and whether it was about the child.
@@ -163,7 +163,7 @@ struct SummaryCheck {
         return clause.isJoined && place == last + 1 && !hasSubject(clause) && agree(told.tokens, words)
     }
 
-    /// Whether a clause begins with who or what it is about.
+    /// Whether a clause begins with its subject.
     private func hasSubject(_ clause: Clause) -> Bool {
         switch clause.tokens.first {
         case .child, .other: true
@@ -186,7 +186,7 @@ struct SummaryCheck {
     }
 }
 
-/// Proves that the description of a nag has no word that its author did not say, and denies what they deny.
+/// Proves that the description of a nag contains no word that its author did not use, and keeps the author's negations.
 struct DescriptionCheck {
     private let vocabulary: Vocabulary
     private let terms: [Sentence.Term]

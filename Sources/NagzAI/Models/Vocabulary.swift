@@ -6,13 +6,13 @@ import Domain
 public struct Vocabulary: Sendable {
     /// A list of single words.
     enum Group: String, Sendable, CaseIterable {
-        /// Says nothing by itself.
+        /// Words without a meaning of their own.
         case plain
-        /// Turns a statement around.
+        /// Words that negate a statement.
         case negation
-        /// Bounds a statement: a condition, an order, a time, an amount.
+        /// Words that limit a statement: a condition, an order, a time, an amount.
         case limit
-        /// Joins two parts of a sentence.
+        /// Words that join two parts of a sentence.
         case joint
         /// The author of an excuse, in their own words.
         case selfReference = "self"

@@ -9,9 +9,9 @@ public struct ConstraintOrder: Hashable, Sendable {
 
     public var count: Int { ids.count }
 
-    /// Gives a constraint a priority. Where it is taken, the constraint there moves one down, and so on up to the first
-    /// priority that is free: the others keep their order.
-    /// - Throws: a fault in `priority` where all priorities from there on are taken; nothing has changed then.
+    /// Gives a constraint a priority. If another constraint has it, that one moves to the next priority, and so on up
+    /// to the first free one; the others keep their order.
+    /// - Throws: a fault in `priority` if no priority from there on is free; nothing is changed then.
     public mutating func insert(_ id: ConstraintID, at priority: Int) throws(ConstraintFault) {
         let places = priority...max(priority, ConstraintLimit.priorities.upperBound)
         guard let free = places.first(where: { ids[$0] == nil }) else {
@@ -25,14 +25,14 @@ public struct ConstraintOrder: Hashable, Sendable {
         for (priority, other) in ids where other == id { ids[priority] = nil }
     }
 
-    /// Puts some constraints in another order: they share out the priorities that they have.
+    /// Reorders some constraints, which exchange their priorities among themselves.
     public mutating func reorder(_ order: [ConstraintID]) {
         let members = Set(order)
         let priorities = ids.filter { members.contains($0.value) }.map(\.key).sorted()
         for (priority, id) in zip(priorities, order) { ids[priority] = id }
     }
 
-    /// The constraints of an earlier order that have another priority now, by their new priorities.
+    /// Returns the constraints that `earlier` has with another priority, ordered by their present priority.
     public func moved(since earlier: ConstraintOrder) -> [(id: ConstraintID, priority: Int)] {
         let before = Set(earlier.ids.values)
         return ids.sorted { $0.key < $1.key }.filter { priority, id in

@@ -1,8 +1,9 @@
-/// A text in the form in which constraints compare, so that no spelling passes them.
+/// A text in the form in which constraints compare texts, so that no other spelling evades them.
 ///
-/// It is Unicode's NFKC_Casefold (compatibility forms, full case folding, no default-ignorable character), with each run of
-/// white space as one blank. Two texts that differ are also compared by the skeleton of UTS 39, in which characters that
-/// look alike are equal, if one of them is not ASCII: between ASCII texts it would make `11` equal to `ll`.
+/// The form is Unicode's NFKC_Casefold (compatibility forms, full case folding, no default-ignorable character), with
+/// each run of white space as one blank. Texts that differ in this form are also compared by the skeleton of UTS 39, in
+/// which characters that look alike are equal, unless both are ASCII: between ASCII texts the skeleton would make `11`
+/// equal to `ll`.
 struct MatchedText: Hashable, Sendable {
     let bytes: [UInt8]
     /// The bytes of the skeleton; nil for ASCII, whose skeleton is seldom needed.
@@ -27,7 +28,7 @@ struct MatchedText: Hashable, Sendable {
         Array(UnicodeText.skeleton(String(decoding: bytes, as: UTF8.self)).utf8)
     }
 
-    /// White space as single blanks, none at the ends.
+    /// Replaces each run of white space by one blank, and removes it at the ends.
     private static func withoutRuns(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.allSatisfy({ $0 < 0x80 }) else {
             let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars

@@ -45,11 +45,12 @@ public struct PolicyResult: Hashable, Sendable {
     public internal(set) var evaluated: [ConstraintID] = []
     /// The constraints that apply, up to the first block.
     public internal(set) var applied: [ConstraintID] = []
-    /// The messages of all warnings that apply, also beside a block.
+    /// The messages of all warnings that apply, even if a constraint blocks the question.
     public internal(set) var warnings: [String] = []
-    /// The prompts that the person must confirm, one paragraph each; nil if there are none, and beside a block.
+    /// The prompts that the person must confirm, one paragraph each; nil if there are none, or if a constraint blocks
+    /// the question.
     public internal(set) var confirmation: String?
-    /// The first block.
+    /// The first constraint that blocks the question; nil if none does.
     public internal(set) var violation: ConstraintViolation?
 
     /// The result where no constraint was evaluated.

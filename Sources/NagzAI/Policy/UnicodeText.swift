@@ -18,7 +18,7 @@ enum UnicodeText {
         }
     }
 
-    /// Calls ICU twice where the first room is too small.
+    /// Maps a text with ICU, which is called a second time if the first buffer is too small.
     private static func mapped(
         _ text: String,
         _ map: (UnsafePointer<UInt16>?, Int32, UnsafeMutablePointer<UInt16>?, Int32, UnsafeMutablePointer<UErrorCode>)

@@ -1,6 +1,6 @@
-/// Whether a person agreed to what a question needed their agreement for.
+/// Whether a person agreed to what a question needed agreement for.
 public enum ConfirmationStatus: String, Sendable, CaseIterable {
     case yes, no
-    /// Nothing was to be agreed to, or nobody has answered yet.
+    /// No agreement was needed, or the person has not answered yet.
     case none
 }

@@ -1,11 +1,12 @@
 import Domain
 
-/// Tells from the latest attempts to reach a server how well it can be reached. A pure value: the time is an input.
+/// Derives from the latest attempts to reach a server how well it can be reached. A pure value: the time is an input.
 public struct NetworkWatch: Hashable, Sendable {
-    /// An attempt that brought no answer of use.
+    /// A failed attempt to reach the server.
     public struct Fault: Hashable, Sendable {
         public let at: Timestamp
-        /// Whether no connection came about. Otherwise the server answered too late, in pieces, or with a status from 500.
+        /// Whether no connection was established. Otherwise the response was late or incomplete, or had a status from
+        /// 500.
         public let isOfConnection: Bool
 
         public init(at: Timestamp, isOfConnection: Bool) {
@@ -14,9 +15,9 @@ public struct NetworkWatch: Hashable, Sendable {
         }
     }
 
-    /// The time for which a server that was not reached counts as such: then it is tried again.
+    /// The time for which a server that could not be reached counts as offline before it is tried again.
     public static let offlineTime = Timestamp.Span.seconds(10)
-    /// The time for which a server that answered badly several times is left alone.
+    /// The time for which a server with several faults is not asked.
     public static let degradedTime = Timestamp.Span.seconds(30)
     /// The number of faults within `window` that make the network degraded.
     public static let mostFaults = 3

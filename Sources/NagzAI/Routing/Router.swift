@@ -43,7 +43,8 @@ extension RuntimeState {
 }
 
 extension AIMode {
-    /// Whether it lets a model on the device write: the operating system's, or one behind a gateway on its loopback address.
+    /// Whether the mode lets a model on the device write: the operating system's, or one behind a gateway on its
+    /// loopback address.
     public func uses(systemModel isOfSystem: Bool) -> Bool {
         switch self {
         case .auto: true
@@ -53,7 +54,7 @@ extension AIMode {
         }
     }
 
-    /// Whether it lets the device alone answer.
+    /// Whether the mode lets only the device answer.
     public var staysOnDevice: Bool { self == .onDeviceOnly || self == .localOnly }
 }
 

@@ -34,7 +34,7 @@ public enum ProviderName: String, Sendable, CaseIterable {
     /// The person's own provider, with their own key.
     case ownProvider = "byo"
 
-    /// Those of a device, which a person chooses between with `ai_model_local`.
+    /// The providers on a device, between which a person chooses with `ai_model_local`.
     public static let onDevice: [ProviderName] = [.foundationModels, .localModel]
 }
 
@@ -51,7 +51,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
     case nothingToWrite
     case switchedOff
 
-    /// The rule; nil where the person's mode decides and no rule.
+    /// The rule; nil where the person's mode decides instead of a rule.
     public var rule: RoutingRule? {
         switch self {
         case .blocked: .policyBlock

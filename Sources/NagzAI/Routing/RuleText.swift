@@ -18,12 +18,12 @@ extension RoutingRule {
 }
 
 extension RoutingRule {
-    /// Returns the reason for a question's route, as people read it: the rule's text, but for what that would claim
-    /// untruly.
+    /// Returns the reason for a question's route for people: the rule's text, or another one where that would be
+    /// untrue.
     /// - Parameters:
-    ///   - route: where the rule sent the question; nil for nowhere.
-    ///   - taskType: what was asked for.
-    ///   - level: the question's.
+    ///   - route: the route by which the rule sent the question; nil for none.
+    ///   - taskType: the requested task.
+    ///   - level: the privacy level of the question.
     ///   - fallback: whether the person agreed to a fallback.
     public func reason(
         _ route: RoutingDecision.Route?, _ taskType: TaskType, _ level: PrivacyLevel, fallback: ConfirmationStatus

@@ -40,7 +40,7 @@ public struct LocalCapability: Hashable, Sendable {
     public var model: LocalModel?
     public var maxTokens: Int
     public var intents: Set<QuestionIntent>
-    /// Whether anything here can answer: the rules can, if their facts are here and fresh.
+    /// Whether the device can answer at all: the rules can, if the device has their facts and these are fresh.
     public var isAvailable: Bool
 
     public init(
@@ -56,7 +56,7 @@ public struct LocalCapability: Hashable, Sendable {
 
 /// A model on the device.
 public struct LocalModel: Hashable, Sendable {
-    /// The operating system's model, rather than one behind a gateway on the device's loopback address.
+    /// Whether it is the operating system's model, rather than one behind a gateway on the device's loopback address.
     public var isOfSystem: Bool
     public var name: String
 

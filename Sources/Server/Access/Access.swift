@@ -6,7 +6,7 @@ import SQL
 /// Authorisation: the first statement of every request, which reads session, account and membership as of one moment.
 struct Access {
     /// The caller's account, whatever families they belong to. Prolongs an administrator's session.
-    /// - Parameter orWaiting: whether the account may be one that waits for a guardian.
+    /// - Parameter orWaiting: whether an account that waits for a guardian is accepted too.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
     func account(_ caller: Caller, orWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
         let rows = try await queries.query(
@@ -29,7 +29,8 @@ struct Access {
         return account
     }
 
-    /// - Throws: 401 when the administrator's session has ended or they are none any more. It does not prolong the session.
+    /// - Throws: 401 when the session has ended or the caller is no longer an administrator. The session is not
+    ///   prolonged.
     func requireAdministrator(_ caller: Caller, _ queries: any Queries) async throws {
         let rows = try await queries.query(
             """
@@ -61,8 +62,8 @@ struct Access {
         return try Member(caller, family, role, row)
     }
 
-    /// The caller's own active family, for operations that name none.
-    /// - Throws: `refusal` when they have none, a 404, so that other families' data stays unknown.
+    /// The caller as a member of their own active family, for operations that name no family.
+    /// - Throws: `refusal`, a 404, when the caller has no family, so that other families' data stays unknown.
     func member(_ caller: Caller, orThrow refusal: APIError, _ queries: any Queries) async throws -> Member {
         let account = try await account(caller, queries)
         guard let family = account.family else { throw refusal }

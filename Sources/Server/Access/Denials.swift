@@ -3,8 +3,8 @@ import Contract
 import Domain
 
 extension Services {
-    /// Refuses a member what the role matrix denies, and records that in the family's audit log: for operations that
-    /// write nothing else.
+    /// Refuses an act that the role matrix denies to the member, and records the refusal in the family's audit log.
+    /// Only for operations that write nothing else.
     func refuse(_ caller: Caller, _ member: Member, _ kind: AuditKind, _ denial: Denial) async throws -> Never {
         let _: NoAnswer = try await ledger.write(caller, in: member.familyID) { queries in
             .denied(kind, to: try await access.member(caller, of: member.familyID, queries), denial)

@@ -5,8 +5,8 @@ import Reactor
 
 /// argon2id (RFC 9106) by libsodium, on a small pool of threads: each hash takes tens of milliseconds and much memory.
 ///
-/// What is hashed is the secret's compatibility form (NFKC, as NIST SP 800-63B asks), so that it fits however a keyboard
-/// composes it.
+/// The hash is of the secret's compatibility form (NFKC, as NIST SP 800-63B asks), so that it does not depend on how a
+/// keyboard composes characters.
 public struct PasswordHashing: Sendable {
     /// The cost of one hash.
     public struct Cost: Sendable {
@@ -33,8 +33,8 @@ public struct PasswordHashing: Sendable {
 
     private let pool: BlockingPool
     private let cost: Cost
-    /// The hash that a secret is compared with where there is no account, so that a guess of an address takes as long
-    /// as a guess of a password.
+    /// The hash that a password is compared with when there is no account, so that the response takes as long as for an
+    /// existing account.
     private let nobody: String
 
     /// The hashing threads and their queue.

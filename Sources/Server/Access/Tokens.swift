@@ -109,8 +109,8 @@ public struct Tokens: Sendable {
     /// The stored form of a refresh token.
     public static func refreshHash(_ token: String) -> [UInt8] { sha256(Array(token.utf8)) }
 
-    /// The successor of `token` by each key, the newest first. It follows from the server's keys, so nothing of it is
-    /// stored before it is used.
+    /// The successors of `token`, one for each key, the newest key's first. They are derived from the keys, so nothing
+    /// has to be stored before a successor is used.
     public func successors(of token: String) -> [String] {
         keyedHashes(of: "refresh successor \(token)").map(base64URL)
     }

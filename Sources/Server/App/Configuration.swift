@@ -40,7 +40,8 @@ public struct Configuration: Sendable {
     public var deliveries = DeliveryOptions()
     /// The way in which mails about accounts leave the server; nil sends none.
     public var mail: MailOptions?
-    /// The options whose URL leads to an address that `--delivery-networks` does not allow: nothing is sent there.
+    /// The options whose URL leads to an address that `--delivery-networks` does not allow. Nothing is sent to these
+    /// URLs.
     public var refusedProviders: [String] {
         var urls: [(option: String, url: String)] = []
         if runsDeliveries, case .webhook(let webhook) = deliveries.push { urls.append(("push", webhook.url)) }
@@ -107,8 +108,7 @@ public struct Configuration: Sendable {
         return limits
     }
 
-    /// The number of connections that the descriptors allow, where that is less than configured; nil where they
-    /// suffice.
+    /// The number of connections that the descriptor limit allows, if it is lower than configured; nil otherwise.
     public var scarceConnections: Int? {
         let connections = httpLimits.connections
         return connections < Limits().connections ? connections : nil

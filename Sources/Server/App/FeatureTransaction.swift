@@ -6,14 +6,14 @@ import Postgres
 import Reactor
 import SQL
 
-/// One transaction in which the server's own features write without a server, for seeds: it commits as a whole or leaves
+/// One transaction in which seeds use the server's features without a running server. It commits as a whole or leaves
 /// nothing.
 package enum FeatureTransaction {
     /// Runs `body` with the features' services, holding the lock of seeds, and commits.
     /// - Parameters:
-    ///   - databaseURL: of the schema's owner.
+    ///   - databaseURL: the URL of the database, as the owner of the schema.
     ///   - auditKeyring: seals the details about people in the audit log; nil leaves them unsealed.
-    ///   - cost: of the passwords that are hashed.
+    ///   - cost: the cost of hashing passwords.
     package static func run(
         databaseURL: String, auditKeyring: AuditKeyring?, clock: any WallClock, cost: PasswordHashing.Cost,
         _ body: @Sendable @escaping (Services) async throws -> Void
@@ -61,7 +61,7 @@ package enum FeatureTransaction {
 }
 
 extension Services {
-    /// Ends a demo's notifications as sent: nobody sent them, and the story has gone on since.
+    /// Marks the pending notifications of a demo family as sent, because nobody is to receive them.
     package func endDemoDeliveries(in family: FamilyID) async throws {
         _ = try await database.query(DeliveryStatements.endDemo(in: family, at: clock.now()))
     }

@@ -59,8 +59,8 @@ final class Housekeeping {
         }
     }
 
-    /// Deletes expired rows, purges accounts that are due, revokes invitations that nobody answered, and marks drafts
-    /// whose time is over, once.
+    /// Runs one round: deletes expired rows, purges the accounts that are due, revokes invitations that nobody
+    /// answered, and marks expired drafts.
     func round() async throws -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int, expiredDrafts: Int) {
         let deleted = try await Self.sweep(database, counting: counters, at: clock.now())
         let purged = try await purge.run(SystemActor.scheduler.retyped()) {
@@ -71,7 +71,7 @@ final class Housekeeping {
         return (deleted, purged, expired, expiredDrafts)
     }
 
-    /// Ends everything whose time is over, and returns the number of rows.
+    /// Applies every retention rule, and returns the number of rows that were deleted or cleared.
     @discardableResult
     static func sweep(
         _ database: any Queries, counting rows: RetentionCounters? = nil, at now: Timestamp

@@ -110,8 +110,8 @@ public final class Log: Sendable {
         isDone.signal()
     }
 
-    /// Writes lines to the descriptor. While it accepts nothing (disk full, reader gone), lines are lost; the server
-    /// goes on.
+    /// Writes lines to the descriptor. While it accepts nothing (disk full, reader gone), lines are lost and the server
+    /// keeps running.
     private func writeAll(_ lines: [UInt8]) {
         var rest = lines[...]
         while !rest.isEmpty {

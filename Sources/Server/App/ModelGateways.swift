@@ -68,10 +68,10 @@ package final class ModelGateways {
 
     func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.digest) }
 
-    /// Whether the URL's host is, or resolves to, an address that third parties are called at. It sends a request without
-    /// a key, over the path that later calls take, and ignores the answer. A name that does not resolve is like one of
-    /// an inner address, so that nobody learns which inner names there are; a host that does not answer now may be a
-    /// public one: every later connection is checked too.
+    /// Whether the URL's host is a public address or resolves to one. The check sends a request without a key over the
+    /// path that later calls take, and ignores the response. A name that does not resolve counts as internal, so that
+    /// callers cannot find out which internal names exist. A host that does not respond counts as public, because every
+    /// later connection is checked too.
     func isOuter(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
         (limits.head, limits.body) = (32 << 10, 256 << 10)

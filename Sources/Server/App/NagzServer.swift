@@ -59,7 +59,8 @@ public final class NagzServer: Sendable {
         try await metrics.listen(on: host, port: port, backlog: 16)
     }
 
-    /// Makes `/health/ready` answer 503 from now on, so that proxies send no more requests; everything else goes on.
+    /// Makes `/health/ready` answer 503 from now on, so that proxies send no more requests. Everything else keeps
+    /// running.
     public func announceShutDown() { parts.telemetry.beginDraining() }
 
     /// Stops accepting connections, lets running requests finish, and stops everything.

@@ -1,9 +1,9 @@
 import Contract
 import HTTP
 
-/// Reads parameters and body of requests, and decides on the names in them that their operation does not know. Reads ignore
-/// unknown parameters and name them, writes refuse them, and bodies may have other members; with `Prefer: handling=strict`
-/// (RFC 7240) all are refused.
+/// Reads the parameters and the body of a request, and handles names that the operation does not know. Reads ignore
+/// unknown parameters and list them in a response header; writes refuse them; bodies may have other members. With
+/// `Prefer: handling=strict` (RFC 7240) every unknown name is refused.
 final class NameCheck {
     /// The parameters that operations have asked for, by the operation's id.
     private var parameters: [String: Set<String>] = [:]

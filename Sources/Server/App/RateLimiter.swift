@@ -38,10 +38,10 @@ public final class RateLimiter: Sendable {
         let windows = Locked(RateWindows<Key>(limit: RateLimiter.subjectsPerShard))
     }
 
-    /// Subjects that are counted at the same time, in each of 16 shards.
+    /// The number of subjects that each of the 16 shards counts at the same time.
     static let subjectsPerShard = 8_192
     private let shards = (0..<16).map { _ in Shard() }
-    /// Whether requests are refused; otherwise they are only counted, as load tests need it.
+    /// Whether requests over the limit are refused. Load tests only count them.
     private let isEnforced: Bool
 
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }

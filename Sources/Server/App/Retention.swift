@@ -67,8 +67,8 @@ enum Retention {
         AttachmentStatements.retentionOfUnused,
     ]
 
-    /// Ends everything that is due, in batches.
-    /// - Returns: the number of rows, by rule.
+    /// Applies every rule to the rows that are due, in batches.
+    /// - Returns: the number of rows that were deleted or cleared, by rule.
     static func run(
         _ database: any Queries, batch: Int, at now: Timestamp
     ) async throws(PostgresError) -> [(name: String, rows: Int)] {

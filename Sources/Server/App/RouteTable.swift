@@ -302,7 +302,8 @@ final class RouteTable {
 }
 
 extension APIError {
-    /// The refusal of an AI operation, with its code and trace: a code of the mediator's, or else the envelope's.
+    /// Returns the refusal of an AI operation with its trace and an error code: the mediator's code, or otherwise the
+    /// envelope's.
     fileprivate func traced(by trace: TraceID) -> APIError {
         guard execution == nil else { return self }
         var refusal = self
@@ -314,7 +315,7 @@ extension APIError {
 }
 
 extension Endpoint {
-    /// The trace that a client has named in a request which is otherwise not understood.
+    /// Returns the trace ID that the client sent, also when the rest of the request is invalid.
     fileprivate func namedTrace(in request: HTTP.Request) -> TraceID? {
         if Parameters.self is any NamesTrace.Type {
             return request.query.first { $0.name == "trace_id" }.flatMap { TraceID($0.value) }

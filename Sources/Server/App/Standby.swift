@@ -40,14 +40,15 @@ package final class Standby {
 
     func close() { database.close() }
 
-    /// Whether it has a session; otherwise the read counts as one that it did not answer.
+    /// Returns whether a session is open; otherwise records that the standby was unavailable for the read.
     func isReady() -> Bool {
         if database.openConnections > 0 { return true }
         use.record(.unavailable(database.lastFailure ?? "no session is open yet"), at: .now())
         return false
     }
 
-    /// The rows of a statement; nil when it has none, which means that the standby is behind, and when it fails.
+    /// Returns the rows of a statement; nil when it has no rows, which means that the standby is behind, and when it
+    /// fails.
     func rows(of statement: SQL) async -> Rows? {
         let (result, rows) = await read(statement)
         use.record(result, at: .now())

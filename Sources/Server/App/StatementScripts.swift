@@ -6,8 +6,8 @@ import NagzAI
 import Postgres
 import SQL
 
-/// The server's own statements as pgbench scripts: what the database reaches with them, one transaction a request, is a
-/// baseline of deploy/bench.
+/// The server's own statements as pgbench scripts. deploy/bench measures with them what the database reaches at one
+/// transaction per request.
 ///
 /// The scripts are printed from the statements that the features run, so they cannot drift from them.
 package struct StatementScripts {

@@ -1,6 +1,6 @@
-/// Decides who runs next where few may run at once, in all and for each key; the keys take turns.
+/// Decides which key may run next. It limits how many run at the same time, in total and per key, and keys take turns.
 ///
-/// A pure value: the caller makes the tickets of those that wait.
+/// A pure value: the caller creates the tickets of the waiting requests.
 struct TurnQueue<Key: Hashable> {
     private let limit: Int
     private let limitPerKey: Int

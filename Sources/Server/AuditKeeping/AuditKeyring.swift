@@ -8,10 +8,11 @@ import Domain
 ///     sign 64 hexadecimal digits
 ///     seal 64 hexadecimal digits
 ///
-/// During a rotation of the master key a line `next` holds the new one: it unwraps already and does not wrap yet.
+/// During a rotation of the master key a line `next` holds the new key, which already unwraps keys but does not wrap
+/// any.
 public struct AuditKeyring: Sendable {
     public let origin: String
-    /// All of them sign; verifiers pin the first.
+    /// The signing keys, newest first. All of them sign; verifiers pin the first.
     public let signing: [SigningKey]
     /// The master keys, newest first. Only the first one wraps keys of people; all of them unwrap.
     public let masters: [MasterKey]

@@ -34,8 +34,8 @@ public struct CheckResult: Sendable, Hashable {
         Self(name, .failed, text, advice: advice)
     }
 
-    /// A failure told in one of the program's messages, which say what is wrong and, after a colon, what to do.
-    /// - Parameter advice: for a message that does not say what to do.
+    /// Creates a failure from one of the program's messages, which say what is wrong and, after a colon, what to do.
+    /// - Parameter advice: the advice for a message without a colon.
     public static func failed(_ name: String, message: String, advice: String) -> Self {
         guard let colon = message.firstRange(of: ": ") else { return failed(name, message, advice: advice) }
         return failed(

@@ -21,7 +21,7 @@ public struct DatabaseCheck: Sendable {
         (self.databaseURL, self.folder, self.isRestored, self.clock) = (databaseURL, folder, isRestored, clock)
     }
 
-    /// The result of a restored database that is not whole yet.
+    /// The result for a restored database that is still in recovery.
     public static let inRecovery = CheckResult.failed(
         "database", "PostgreSQL is in recovery: it still replays its log, is read-only, and lacks entries",
         advice: """

@@ -3,9 +3,9 @@ import ModelProviders
 import NagzAI
 import Reactor
 
-/// Checks what the server calls: the gateway of a language model, and where notifications go. Nothing that anybody wrote
-/// is sent, and no notification: the gateway is asked for its list of models, a provider for its options. People's own
-/// providers are not asked.
+/// Checks the services that the server calls: the gateway of a language model, and the receivers of notifications. It
+/// sends no notification and nothing that people wrote: it asks the gateway for its list of models, and a receiver with
+/// OPTIONS. People's own providers are not asked.
 public struct ProviderCheck: Sendable {
     private let models: ModelOptions
     private let deliveries: DeliveryOptions

@@ -1,7 +1,7 @@
 import Postgres
 import SQL
 
-/// Checks whether the server can tell how far standbys are behind.
+/// Checks whether the server can read how far standbys are behind.
 enum ReplicationCheck {
     /// Checks the database's standbys; nil for a database without them.
     static func run(_ queries: any Queries) async throws -> CheckResult? {

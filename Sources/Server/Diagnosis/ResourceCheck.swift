@@ -52,7 +52,7 @@ public enum ResourceCheck {
 
     // MARK: Time zones
 
-    /// Checks the database that tells when a local time is.
+    /// Checks the time zone database, which local times are computed with.
     /// - Parameter now: the time of day.
     public static func timeZones(_ database: ZoneDatabase = .system, at now: Timestamp) -> CheckResult {
         guard let release = database.release else {

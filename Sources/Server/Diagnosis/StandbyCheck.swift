@@ -1,7 +1,7 @@
 import Postgres
 import SQL
 
-/// Checks whether the standby that reads the feed is one, and of the primary.
+/// Checks that the standby for reads of the feed is a standby, and one of the primary's cluster.
 public struct StandbyCheck: Sendable {
     private let databaseURL: String
     private let standbyURL: String
@@ -35,7 +35,7 @@ public struct StandbyCheck: Sendable {
         return .ok("standby", "a standby of the database, \(max(0, bytes)) bytes behind")
     }
 
-    /// The cluster, and a position in its write-ahead log.
+    /// Returns the identifier of the cluster, and a position in its write-ahead log.
     private static func position(
         _ url: String, _ position: SQL, _ defaults: [(keyword: String, value: String)] = []
     ) async throws -> (cluster: Int, bytes: Int) {

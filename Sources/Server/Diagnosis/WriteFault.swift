@@ -40,8 +40,9 @@ extension Database {
     ///
     /// A row of a table would hardly notice a full disk, because its page is there, and would leave a dead row each time.
     /// The commit waits neither for a disk nor for a standby, since it has changed nothing. It takes PostgreSQL 4 ms.
-    /// - Returns: nil if it takes writes.
-    /// - Throws: what says nothing about writes: the database does not answer, is overloaded or ends.
+    /// - Returns: nil if the database takes writes.
+    /// - Throws: an error that does not show whether writes work: the database does not answer, is overloaded or shuts
+    ///   down.
     func writeFault() async throws(PostgresError) -> WriteFault? {
         do throws(PostgresError) {
             let results = try await pipeline([

@@ -5,7 +5,7 @@ protocol BackgroundJob: AnyObject {
     /// Runs as long as the loop runs, or until `stop`.
     func start()
     func stop()
-    /// Ends, after `stop`, what still runs, while the database sessions are open.
+    /// Finishes, after `stop`, the work that is under way. The database sessions are still open.
     func finish() async
 }
 
@@ -22,7 +22,7 @@ protocol PeriodicJob: BackgroundJob {
     /// Runs one round.
     /// - Returns: whether more work is waiting.
     func round() async throws -> Bool
-    /// Reports what ended a round. The next one comes after the period.
+    /// Reports the error that ended a round. The next round begins after the period.
     func report(_ error: any Error)
 }
 

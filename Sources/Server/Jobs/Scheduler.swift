@@ -35,7 +35,8 @@ final class Scheduler: PeriodicJob {
     private let reach: (Point) throws -> Void
     private(set) var isStopped = false
     private var isPlanKnown = false
-    /// Families with more due nags than their share: they wait until all others had their turn.
+    /// The families that had more due nags than their share in a round; they are left out until every other family has
+    /// had its turn.
     private var served: Set<FamilyID> = []
     private var lastFailure: String?
 
@@ -103,7 +104,7 @@ final class Scheduler: PeriodicJob {
         var nags: [NagID] = []
     }
 
-    /// The families, those with the oldest due nag first.
+    /// Groups the due nags by family; the family with the oldest due nag comes first.
     private func batches(of rows: Rows) throws -> [Batch] {
         var batches: [Batch] = []
         var batchIndices: [FamilyID: Int] = [:]
@@ -167,7 +168,7 @@ final class Scheduler: PeriodicJob {
         }
     }
 
-    /// A test ended the round.
+    /// The error with which a test ended the round.
     private struct Interruption: Error {
         let cause: any Error
     }

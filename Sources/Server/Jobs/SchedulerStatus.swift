@@ -17,11 +17,11 @@ final class SchedulerStatus: Sendable {
         var isLeading = false
         /// The time at which the last round ended; nil before the first.
         var roundEndedAt: Timestamp?
-        /// The time since which a step has been due that the last round left; nil when it left none.
+        /// The time since which the most overdue step has been due after the last round; nil if no step was left.
         var dueSince: Timestamp?
     }
 
-    /// The time that a step may be due, or that may pass without the end of a round, before the status is late.
+    /// The time after which the status is late: since the oldest due step became due, or since a round last ended.
     static let limit = Timestamp.Span.seconds(60)
 
     let steps = Counter()

@@ -16,11 +16,12 @@ import SQL
 struct Act {
     /// The condition that must still hold when the act is written.
     enum Basis {
-        /// Nothing in the family has changed since that sequence number. It MUST have been read before, or together
-        /// with, all that the decision depends on. For decisions that count, compare or happen once.
+        /// Nothing in the family has changed since that sequence number, which MUST have been read before or together
+        /// with everything that the decision depends on. For decisions that count or compare, or that may happen only
+        /// once.
         case nothingChanged(since: Int64)
-        /// Nobody's rights, consents or preferences have changed since that sequence number. For records of what was
-        /// read.
+        /// Nobody's rights, consents or preferences have changed since that sequence number. For acts that only record
+        /// a read.
         case rightsUnchanged(since: Int64)
         /// Nothing: for acts outside families, which depend on constraints alone.
         case nothing

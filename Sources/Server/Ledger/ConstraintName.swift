@@ -12,11 +12,11 @@ enum ConstraintName: String, CaseIterable {
     case childUsername = "child_usernames"
     /// A person is an active member of one family at most.
     case oneActiveFamily = "one_active_family"
-    /// A deleted account has no membership: violated when a member's account is deleted, and when a deleted account
-    /// joins.
+    /// A deleted account has no membership. Violated by deleting the account of a member, and by adding a deleted
+    /// account to a family.
     case deletedIsNoMember = "deleted_is_no_member"
-    /// A deleted account has no pending or active connection: violated when the account of a connected person is
-    /// deleted, and when a deleted account is connected.
+    /// A deleted account has no pending or active connection. Violated by deleting the account of a connected person,
+    /// and by connecting a deleted account.
     case deletedHasNoConnection = "deleted_has_no_connection"
     /// A nag of a connection is for the other party or for a child that it shares.
     case nagHasConnection = "nag_has_connection"

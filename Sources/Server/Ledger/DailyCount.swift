@@ -34,7 +34,7 @@ struct DailyCount {
             """
     }
 
-    /// Deletes at most `count` counts of days that are over.
+    /// Deletes at most `count` counts of days that have ended.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM daily_counts WHERE (user_id, act) IN (

@@ -2,10 +2,11 @@ import Domain
 import Postgres
 import SQL
 
-/// The epoch of the families' feeds. A feed takes no position of another epoch: its reader starts from the beginning.
+/// The epoch of the families' feeds. A feed accepts no position of another epoch: its reader starts from the beginning.
 ///
-/// A restored database has lost changes that devices have read, and would go on from there: they would keep what is lost. So
-/// an operator begins a new epoch after a restore. Its number is the second in which it began.
+/// A restored database lacks changes that devices have already read. Without a new epoch, devices would continue from
+/// their position and keep rows that the server no longer has. So an operator begins a new epoch after a restore. The
+/// epoch's number is the second in which it began.
 public enum FeedEpoch {
     /// Begins a new epoch in all families, as the schema's owner, in one transaction.
     /// - Returns: the number of families and connections.
@@ -25,7 +26,7 @@ public enum FeedEpoch {
         }
     }
 
-    /// The number of `families` that have written anything, and of those whose epoch is `older` than their newest write.
+    /// Counts the `families` with at least one write, and those whose epoch is `older` than their newest write.
     static let status: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE epoch < extract(epoch FROM ts))::bigint AS older
         FROM family_clock WHERE seq > 0 AND family_id <> \(FamilyID.outside)

@@ -20,7 +20,7 @@ struct IdempotencyRecord {
         self.key = key
     }
 
-    /// The first answer; nil when there is none yet, and when the session has ended.
+    /// Returns the first answer; nil when there is none yet, and when the session has ended.
     /// - Throws: 422 when the key was used for another request.
     func earlierAnswer<Answer: WireContent>(_ queries: any Queries) async throws -> Answer? {
         let rows = try await queries.query(

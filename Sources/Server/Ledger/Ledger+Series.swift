@@ -6,12 +6,12 @@ import Reactor
 import SQL
 
 extension Ledger {
-    /// Carries out several acts of a family in one transaction that holds its row: all of them or none, each with its
-    /// entry in the audit log.
+    /// Commits several acts of a family in one transaction that locks the family's row: all of them or none, each with
+    /// its own entry in the audit log.
     ///
-    /// `decide` hands every act but the last to `perform`, and returns the last one with the answer. Its reads see the
-    /// acts before; the basis of each act MUST be read after the act before it. A refusal undoes them all, and is
-    /// recorded alone.
+    /// `decide` passes every act but the last to `perform`, and returns the last act with the answer. Its reads see the
+    /// earlier acts of the transaction; the basis of each act MUST be read after the act before it. A refusal rolls all
+    /// of them back, and only the refusal is recorded.
     /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`; nothing is written then.
     func writeAll<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID,
@@ -68,15 +68,15 @@ extension Ledger {
     }
 }
 
-/// Ends a transaction of several acts that is refused on the way.
+/// The error that rolls back a transaction of several acts when one of them is refused.
 private struct RefusedSeries: Error {
-    /// The denial; nil where it was recorded before.
+    /// The act that records the denial; nil where it was recorded before.
     let act: Act?
     let refusal: APIError
 }
 
-/// The seals of the acts of one transaction. A key that the transaction itself stores is not remembered before it is
-/// committed.
+/// The sealing keys of the acts of one transaction. A key that the transaction itself stores is cached only after the
+/// commit.
 private struct SeriesSeals {
     private let sealing: Sealing
     private var stored: [Pseudonym: Sealing.Seal] = [:]

@@ -139,12 +139,13 @@ final class Ledger {
         }
     }
 
-    /// The first answer to this write, for features that need it before they write.
+    /// Returns the stored answer to an earlier request with the same `Idempotency-Key`; nil without one.
     func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
         try await IdempotencyRecord(caller)?.earlierAnswer(database)
     }
 
-    /// Gives the first answer again when the client has named its write and it was done before.
+    /// Runs `body`, unless a request with the same `Idempotency-Key` was answered before: then it returns the stored
+    /// answer.
     func onlyOnce<Answer: WireContent>(
         _ caller: Caller, _ body: (IdempotencyRecord?) async throws -> Answer
     ) async throws -> Answer {
@@ -163,7 +164,8 @@ final class Ledger {
         }
     }
 
-    /// Decides again when another act stored a key of the same person first: the second time it is found.
+    /// Runs `body`, and runs it once more when another act has stored a key of the same person first: then that key is
+    /// found.
     func retryingTakenKey<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()
@@ -173,7 +175,7 @@ final class Ledger {
         }
     }
 
-    /// A denial that was recorded within the hour is counted, and recorded again only at powers of ten.
+    /// Counts a denial. One that the audit log recorded within the hour is recorded again only at powers of ten.
     private func counting<Answer>(
         _ decision: Decision<Answer>, in family: FamilyID, _ now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<Answer> {
@@ -311,18 +313,17 @@ final class Ledger {
         return SQL(stringInterpolation: text)
     }
 
-    /// A condition in a statement with the request's time as `act.now`: that time is not too far from the database's
-    /// own.
+    /// The condition that the request's time, `act.now`, is close enough to the database's clock.
     private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.isWithinClockSkew)" : "true" }
 
-    /// Follows a server's time in a statement: whether that is at most `Readiness.largestSkew` after the database's, and
-    /// at most `largestLead` before it. A request has the time of its beginning, and may take minutes.
+    /// A range for a comparison with a server's time: at most `Readiness.largestSkew` ahead of the database's clock,
+    /// and at most `largestLead` behind it, because a request keeps the time of its beginning and may take minutes.
     static let isWithinClockSkew: SQL = """
         BETWEEN statement_timestamp() - \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         AND statement_timestamp() + \(literal: Int(Readiness.largestSkew.microseconds)) * interval '1 microsecond'
         """
 
-    /// A condition on a family's row `c`: its clock is not too far after `act.now`.
+    /// The condition that the family's clock, in its row `c`, is at most `largestLead` ahead of `act.now`.
     private static let isWithinLead: SQL = """
         c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         """

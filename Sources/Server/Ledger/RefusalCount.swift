@@ -13,7 +13,7 @@ struct RefusalCount {
     /// SHA-256 of family, kind, actor, subject, resource and reason: equal for equal refusals.
     private let subject: [UInt8]
 
-    /// Creates the count of a refusal; nil for acts that are not denials: failed sign-ins have limits of their own.
+    /// Creates the count of a denial; nil for any other act. Failed sign-ins have limits of their own.
     init?(_ act: Act, in family: FamilyID) {
         guard act.kind.isDenial else { return nil }
         let ids = [

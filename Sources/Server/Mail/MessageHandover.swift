@@ -1,12 +1,13 @@
 import HTTPClient
 import Reactor
 
-/// Hands messages about accounts over in the background. Used on one loop only.
+/// Hands over mails and text messages about accounts in the background. Used on one loop only.
 ///
-/// A message is in memory only, because it may hold a code: if the process ends before it is taken, it is lost, and its owner
-/// asks again. One that is not taken is tried three more times within six minutes.
+/// Messages are kept in memory only, because they may hold codes. If the process ends before a message is accepted, it
+/// is lost, and the person has to request another one. A message that is not accepted is tried three more times within
+/// six minutes.
 final class MessageHandover {
-    /// A reason for which a message was not taken, and whether that may pass.
+    /// A reason for which a message was not accepted, and whether a retry may succeed.
     struct Fault {
         let reason: String
         let mayPass: Bool
@@ -22,8 +23,8 @@ final class MessageHandover {
     init(_ poller: Poller) { self.poller = poller }
 
     /// - Parameters:
-    ///   - hand: hands the message over; nil once it was taken.
-    ///   - report: is called with the reason when it is given up.
+    ///   - hand: hands the message over; returns nil once it was accepted.
+    ///   - report: called with the reason when no further attempt is made.
     func begin(_ hand: @escaping () async -> Fault?, orReport report: @escaping (String) -> Void) {
         guard underWay < Self.limit else { return report("too many messages under way") }
         underWay += 1
@@ -46,13 +47,13 @@ final class MessageHandover {
 }
 
 extension MessageHandover.Fault {
-    /// - Returns: nil where the server stops: nobody is there to be notified.
+    /// - Returns: nil for a cancelled request: the server is stopping, and nobody waits for the result.
     init?(_ error: HTTPClientError) {
         if error == .cancelled { return nil }
         self.init(reason: error.description, mayPass: error != .loginDenied)
     }
 
-    /// Reads the fault in a webhook's answer; nil where it has taken the message.
+    /// Reads the fault in a webhook's response; nil where the webhook has accepted the message.
     init?(_ response: HTTPClientResponse) {
         switch WebhookProvider.outcome(response) {
         case .acknowledged, .deviceGone: return nil

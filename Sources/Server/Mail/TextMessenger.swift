@@ -49,7 +49,7 @@ final class TextMessenger {
     }
 }
 
-/// A text message with a code. It says nothing of the person but their number.
+/// A text message with a code. It contains nothing about the person except the telephone number.
 struct PhoneCodeMessage {
     /// The name of the event, for gateways.
     static let event = "phone_code"

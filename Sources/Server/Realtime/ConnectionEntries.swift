@@ -3,12 +3,13 @@ import Domain
 import Postgres
 import SQL
 
-/// The connections with changes that are not read yet, and how far the others are read: a part of the hub's memory as a
-/// pure value.
+/// The connections with unread changes, and the number up to which each of the others was read: a part of the hub's
+/// state as a pure value.
 ///
-/// A connection's events go to sockets of the families of its people, who are known only when the entries are read.
+/// A connection's events go to sockets in the families of its people, who are known only when the entries are read.
 struct ConnectionPositions {
-    /// More are forgotten together. Of a connection that is not known, the newest entries are told.
+    /// The number of connections whose positions are kept; when there are more, all are dropped. For a connection
+    /// without a position, only its newest entries are read.
     private static let limit = 10_000
 
     private var unread: Set<FamilyID> = []
@@ -24,19 +25,19 @@ struct ConnectionPositions {
         return taken.map { ($0, last[$0] ?? 0) }
     }
 
-    /// Notes that a connection is read up to a number.
+    /// Records that a connection's entries were read up to a number.
     mutating func advance(_ connection: FamilyID, to seq: Int64) {
         if last.count >= Self.limit { last = [:] }
         last[connection] = max(seq, last[connection] ?? 0)
     }
 }
 
-/// A new entry of a connection's audit log, and the event that it is for some people.
+/// A new entry of a connection's audit log, with the event that it causes and the people who get it.
 struct ConnectionEntry {
     /// The connection's index in the read.
     let index: Int
     let seq: Int64
-    /// The event of the entry; nil for entries that clients need not hear of.
+    /// The event that clients get for the entry; nil for an entry that is not sent to clients.
     let event: FamilyEvent?
 
     /// Reads a row of `RealtimeStatements.entries(ofConnections:)`.

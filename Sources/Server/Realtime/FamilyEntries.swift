@@ -2,7 +2,7 @@ import Audit
 import Domain
 import Postgres
 
-/// The new audit entries of one family, and the events that they are.
+/// The new audit entries of one family, and the events that they cause.
 struct FamilyEntries {
     /// The number of the last entry; nil if there is none.
     private(set) var last: Int64?
@@ -48,12 +48,13 @@ struct FamilyEntries {
     }
 }
 
-/// The families and connections of a notification, as text: PostgreSQL takes less than 8,000 bytes.
+/// The payloads of a notification: the families and connections that have changed, as text of less than 8,000 bytes
+/// each, which is PostgreSQL's limit.
 enum ChangePayload {
     private static let familiesAtOnce = 200
     private static let connection: Character = "c"
 
-    /// - Parameter connections: those of the families that are the ids of connections.
+    /// - Parameter connections: the elements of `families` that are the ids of connections.
     static func texts(of families: Set<FamilyID>, connections: Set<FamilyID> = []) -> [String] {
         let names = families.map { connections.contains($0) ? "\(connection)\($0)" : $0.description }
         return stride(from: 0, to: names.count, by: familiesAtOnce).map { start in

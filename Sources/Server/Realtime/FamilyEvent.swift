@@ -14,7 +14,7 @@ enum EventKind: String, Sendable, CaseIterable {
     case connectionInvited = "connection_invited"
     case connectionAccepted = "connection_accepted"
 
-    /// The event that an entry of the audit log is; nil for entries that clients need not hear of.
+    /// Creates the event for an entry of the audit log; nil for an entry that is not sent to clients.
     init?(_ kind: AuditKind) {
         switch kind {
         case .nagCreated: self = .nagCreated
@@ -35,14 +35,14 @@ enum EventKind: String, Sendable, CaseIterable {
     }
 }
 
-/// Something that happened in a family or a connection, and who may hear of it.
+/// An event in a family or a connection, and the people who may receive it.
 struct FamilyEvent: Sendable, Hashable {
     /// The members who are notified.
     enum Audience: Sendable, Hashable {
         case everybody
-        /// The guardians, and these two: who may read a nag.
+        /// The guardians and these two people: everybody who may read a nag.
         case guardians(and: UserID?, UserID?)
-        /// The people who hear of an event of a connection, in whichever family they are.
+        /// These people, in whichever family they are, for an event of a connection.
         case people(Set<UserID>)
 
         func includes(_ user: UserID, _ role: FamilyRole) -> Bool {

@@ -6,7 +6,7 @@ struct EventFrame: Sendable, Hashable {
     let kind: EventKind
     /// The person who acted; nil for the server's own acts, and when several people acted.
     private(set) var actor: UserID?
-    /// The nag; nil when the frame is about several or none; likewise `member`.
+    /// The nag; nil when the frame is about several nags or about none. The same holds for `member`.
     private(set) var nag: NagID?
     private(set) var member: UserID?
     private(set) var at: Timestamp
@@ -37,7 +37,7 @@ struct FrameQueue: Sendable {
     static let interval = Duration.milliseconds(200)
 
     private var frames: [EventFrame] = []
-    /// The time at which a whole burst is allowed again.
+    /// The time at which a full burst may be sent again.
     private var restored = MonotonicTime(nanoseconds: 0)
 
     var isEmpty: Bool { frames.isEmpty }

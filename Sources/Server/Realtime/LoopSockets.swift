@@ -5,7 +5,7 @@ import WebSocketProtocol
 
 /// The sockets of one loop.
 final class LoopSockets {
-    /// The codes that make the mobile client stop: after any other end it connects again at once and for ever.
+    /// The close codes that make the mobile client stop. After any other code it reconnects at once, without end.
     static let notEntitled: WebSocketCloseCode = 4_001
     static let unavailable: WebSocketCloseCode = 4_002
 
@@ -102,8 +102,8 @@ final class LoopSockets {
         }
     }
 
-    /// The code of a server that stops. A browser comes back by itself, later and later; of the mobile client see
-    /// `unavailable`.
+    /// The close code for a server that is stopping. A browser reconnects after increasing delays; the mobile client
+    /// would reconnect at once, so it gets `unavailable`.
     private static func stopCode(isBrowser: Bool) -> WebSocketCloseCode { isBrowser ? .goingAway : unavailable }
 
     /// Closes all sockets, and returns when none is left.

@@ -23,7 +23,7 @@ final class Mailbox<Message: Sendable>: Sendable {
         deliver()
     }
 
-    /// Lets go of the receiver; later messages are dropped.
+    /// Releases the receiver; later messages are dropped.
     func close() {
         state.withLock { state in
             state.isClosed = true

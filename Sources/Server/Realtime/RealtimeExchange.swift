@@ -19,8 +19,8 @@ struct SocketRecord: Sendable {
     /// The time at which its handshake began.
     var openedAt: Timestamp
 
-    /// Whether an event of a connection may be news to the socket. One that was committed about when the socket opened
-    /// may have an earlier time.
+    /// Whether the socket may not know an event of a connection yet. Two seconds are subtracted, because an event that
+    /// was committed about when the socket opened may have an earlier time.
     func isNews(_ event: FamilyEvent) -> Bool { event.at > openedAt - .seconds(2) }
 }
 
@@ -67,7 +67,7 @@ final class RealtimeCounters: Sendable {
     let frames = Counter()
     /// Events that became part of another event's frame.
     let coalesced = Counter()
-    /// Whether the hub hears of changes by other instances; it looks for them otherwise.
+    /// Whether the hub's session listens for notifications of other instances; without it, only sweeps find changes.
     let listening = Counter()
     private let closings = Closing.allCases.map { _ in Counter() }
 
@@ -99,7 +99,7 @@ final class SocketLimiter: Sendable {
 
     init(_ limits: Limits) { self.limits = limits }
 
-    /// A place for one more socket; nil if a limit is reached.
+    /// Returns a permit for one more socket; nil if a limit is reached.
     func admit(_ user: UserID, _ network: RemoteAddress.Network) -> Permit? {
         let isAdmitted = counts.withLock { [limits] counts in
             let (ofNetwork, ofUser) = (counts.byNetwork[network] ?? 0, counts.byUser[user] ?? 0)
@@ -123,7 +123,7 @@ final class SocketLimiter: Sendable {
         }
     }
 
-    /// The place of one socket, given back when the last reference to it ends.
+    /// The permit of one socket. It stops counting when the last reference to it is released.
     final class Permit: Sendable {
         private let limiter: SocketLimiter
         private let user: UserID

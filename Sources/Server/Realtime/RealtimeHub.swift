@@ -4,19 +4,19 @@ import Postgres
 import Reactor
 import SQL
 
-/// Tells the sockets of this instance what happens in their families, whichever instance it happens on.
+/// Sends the sockets of this instance the events of their families, on whichever instance the events happen.
 ///
-/// After a commit the ledger notes the family (`ChangedFamilies`). The hub gathers such families for a moment and sends
-/// one notification to all instances, outside of every write's transaction. An instance that hears of a family with
-/// sockets of its own reads the family's new audit entries, in the family's order, and checks in the same round whether
-/// each of those sockets is still entitled to hear of them.
+/// After a commit the ledger records the family (`ChangedFamilies`). The hub gathers such families for a moment and
+/// sends one notification to all instances, outside of every write's transaction. An instance that receives a family
+/// for which it has sockets reads the family's new audit entries in order, and checks in the same round whether each
+/// socket may still receive them.
 ///
-/// Events of a connection go to the sockets of its people: an instance that hears of one reads its new entries likewise
-/// (`ConnectionEntry`).
+/// Events of a connection go to the sockets of its people: each instance reads the connection's new entries in the same
+/// way (`ConnectionEntry`).
 ///
-/// A notification may be lost: the instance may die before it sends one, or not listen just then. So a sweep compares
-/// the families' clocks about every 0.7 seconds, and every fourth one looks for connections that have changed. If the
-/// process dies, nothing is left to do: clients connect again, and the feed has what they missed.
+/// A notification may be lost: the instance may die before it sends one, or the listening session may be down. So a
+/// sweep compares the families' clocks about every 0.7 seconds, and every fourth sweep looks for connections that have
+/// changed. If the process dies, nothing has to be repaired: clients reconnect, and the feed has what they missed.
 final class RealtimeHub: BackgroundJob {
     /// One session sends notifications and reads what happened; another listens.
     static let limits = Database.Limits(connections: 1)
@@ -77,7 +77,7 @@ final class RealtimeHub: BackgroundJob {
         listener?.stop()
     }
 
-    /// Forgets, in the database, the sockets of this instance, which are closed.
+    /// Deletes the database's records of this instance's sockets, which are closed.
     func finish() async {
         guard isListenerStarted else { return }
         _ = try? await database.query(RealtimeStatements.endAllLive(on: instance))
@@ -187,7 +187,8 @@ final class RealtimeHub: BackgroundJob {
         readConnections()
     }
 
-    /// Returns those of the changed ledgers that are connections'. A ledger that has sockets is a family's.
+    /// Returns the changed ledgers that belong to connections. A ledger with sockets is a family's, and is not looked
+    /// up.
     private func connections(among changed: Set<FamilyID>) async throws -> Set<FamilyID> {
         let ids = changed.filter { !directory.contains($0) }
         guard !ids.isEmpty else { return [] }
@@ -218,7 +219,8 @@ final class RealtimeHub: BackgroundJob {
         if sweeps == 0 { try await sweepConnections() }
     }
 
-    /// Looks for connections that have changed lately, of the people with sockets.
+    /// Finds connections of the people with sockets that have changed in the last 30 seconds, and marks them as
+    /// changed.
     private func sweepConnections() async throws {
         let (users, moment) = (directory.users, clock.now() - .seconds(30))
         for start in stride(from: 0, to: users.count, by: 5_000) {

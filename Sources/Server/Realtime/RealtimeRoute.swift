@@ -3,12 +3,12 @@ import Domain
 import HTTP
 import Reactor
 
-/// `GET /api/v1/ws?ticket=…&family_id=…`: a WebSocket that tells of changes in one family. In place of the ticket it may
-/// have an access token as `token`, as older clients send it.
+/// `GET /api/v1/ws?ticket=…&family_id=…`: a WebSocket that sends the events of one family. Older clients send an access
+/// token as `token` in place of the ticket.
 ///
-/// A browser's request has an `Origin` and is refused by an HTTP status. Other clients do not tell a refused request
-/// from a broken connection, and would connect again at once: their sockets are accepted and closed, with 4001 for a
-/// token or membership that is not valid and 4002 for everything else.
+/// A browser's request has an `Origin` and is refused with an HTTP status. Other clients cannot distinguish a refused
+/// request from a broken connection, and would reconnect at once. So their sockets are accepted and then closed: with
+/// 4001 for a token or membership that is not valid, and with 4002 for everything else.
 final class RealtimeRoute {
     static let template = "/api/v1/ws"
 

@@ -5,13 +5,13 @@ import SQL
 
 /// Every statement of realtime.
 enum RealtimeStatements {
-    /// Entries of one family in one read.
+    /// The number of entries of one family that one statement reads.
     static let entriesAtOnce = 200
 
     static let listen: SQL = "LISTEN nagz_changes"
 
-    /// Tells all instances which families have changed. The transaction need not reach the disk: a sweep finds what a
-    /// lost notification would have told.
+    /// Notifies all instances of the families that have changed. The transaction is not synced to disk: a sweep finds
+    /// the changes of a lost notification.
     static func notify(_ payloads: [String]) -> SQL {
         """
         SELECT set_config('synchronous_commit', 'off', true), pg_notify('nagz_changes', p.payload)
@@ -19,9 +19,9 @@ enum RealtimeStatements {
         """
     }
 
-    /// The entries of the families' audit logs after those numbers, by `ordinal` of the family and number, with what
-    /// decides who may hear of them. Not EXISTS for the points, which the planner may answer by reading those of all
-    /// families.
+    /// Reads the entries of the families' audit logs after those numbers, by `ordinal` of the family and number, with
+    /// the columns that decide who may receive their events. Points are not checked with EXISTS, because the planner
+    /// may answer that by reading the points of all families.
     static func entries(after positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, e.resource, a.id AS actor_id, s.id AS subject_id, n.creator_id,
@@ -47,9 +47,9 @@ enum RealtimeStatements {
     /// The number of newest entries of a connection that are read at once.
     static let connectionEntriesAtOnce = 50
 
-    /// The entries of connections' audit logs after those numbers, by `ordinal` of the connection and number, with the
-    /// `people` who hear of them: of the connection itself its two parties; of nags their creators, their recipients, and
-    /// the guardians of a child who receives one.
+    /// Reads the entries of connections' audit logs after those numbers, by `ordinal` of the connection and number,
+    /// with the `people` who receive their events: for the connection itself its two parties; for nags their creators,
+    /// their recipients, and the guardians of a child who receives one.
     static func entries(ofConnections positions: [(connection: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, a.id AS actor_id, x.id AS nag_id,
@@ -93,7 +93,7 @@ enum RealtimeStatements {
         """
     }
 
-    /// The `ordinal` of each family that has changed since its number.
+    /// Reads the `ordinal` of each family that has changed since its number.
     static func changed(since positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal
@@ -103,7 +103,8 @@ enum RealtimeStatements {
         """
     }
 
-    /// The connections of these people, and those over which they have an open nag, that changed since a moment.
+    /// Reads the connections of these people, and those over which they have an open nag, that have changed since a
+    /// moment.
     static func changedConnections(of users: [UserID], since moment: Timestamp) -> SQL {
         """
         \(ConnectionStatements.changed(of: users, since: moment))
@@ -114,7 +115,7 @@ enum RealtimeStatements {
 
     // MARK: Who has a socket
 
-    /// Notes for a while that these people have a socket on this instance.
+    /// Records for 45 seconds that these people have a socket on this instance.
     static func keepLive(_ users: [UserID], on instance: InstanceID) -> SQL {
         """
         INSERT INTO live_sockets (user_id, instance, until)
@@ -131,7 +132,7 @@ enum RealtimeStatements {
         "DELETE FROM live_sockets WHERE instance = \(instance)"
     }
 
-    /// Deletes what instances that died have left.
+    /// Deletes the rows of instances that died.
     static let deleteExpiredLive: SQL =
         "DELETE FROM live_sockets WHERE until < statement_timestamp() - interval '1 hour'"
 

@@ -1,17 +1,18 @@
 import Domain
 
-/// The open sockets of all loops by family, and how far each family's events are read: the hub's memory as a pure value.
+/// The open sockets of all loops by family, and the number up to which each family's events were read: the hub's state
+/// as a pure value.
 struct SocketDirectory {
     private struct Family {
         var sockets: [UInt64: SocketRecord] = [:]
-        /// The number up to which events are read for its sockets.
+        /// The number up to which the family's events were read.
         var seq: Int64
     }
 
     private var families: [FamilyID: Family] = [:]
     /// Families with events that are not read yet.
     private var unread: Set<FamilyID> = []
-    /// The sockets' families that the round of checks has still to come to.
+    /// The families whose sockets the current round of checks has not reached yet.
     private var uncheckedFamilies: [FamilyID] = []
     /// The families of each person's sockets, by socket.
     private var socketsOfUser: [UserID: [UInt64: FamilyID]] = [:]
@@ -81,7 +82,7 @@ struct SocketDirectory {
     /// Whether a family has sockets here.
     func contains(_ family: FamilyID) -> Bool { families[family] != nil }
 
-    /// Some sockets to check, so that repeated calls come to all of them in turn.
+    /// Returns sockets to check. Repeated calls reach every socket in turn.
     mutating func takeUnchecked(_ limit: Int) -> [SocketRecord] {
         if uncheckedFamilies.isEmpty { uncheckedFamilies = Array(families.keys) }
         var taken: [SocketRecord] = []
@@ -95,8 +96,8 @@ struct SocketDirectory {
         families[socket.family]?.sockets[socket.id]?.role = role
     }
 
-    /// Notes that a family is read from one number to another.
-    /// - Parameter events: those between, in order.
+    /// Records that a family's events were read from one number to another.
+    /// - Parameter events: the events in between, in order.
     /// - Returns: the events that each socket is to be notified of.
     mutating func advance(
         _ family: FamilyID, from start: Int64, to end: Int64, _ events: [FamilyEvent]

@@ -30,8 +30,8 @@ final class SocketTickets {
         return SocketTicket(ticket: Secret(ticket), expiresIn: Int(Self.lifetime.microseconds / 1_000_000))
     }
 
-    /// Returns the caller whom a ticket names, and uses the ticket up.
-    /// - Throws: 401 for a ticket that is unknown, over or used.
+    /// Returns the caller whom a ticket names, and consumes the ticket.
+    /// - Throws: 401 for a ticket that is unknown, expired or used.
     func caller(_ ticket: String, _ context: CallContext) async throws -> Caller {
         let rows = try await services.database.query(SocketTicketStatements.use(ticket, at: context.now))
         guard let row = rows.first else { throw APIError.ticketIsInvalid }
@@ -50,7 +50,7 @@ enum SocketTicketStatements {
         """
     }
 
-    /// Deletes a ticket and returns its row. Of several uses at once one gets the row.
+    /// Deletes a ticket and returns its row. Of several concurrent uses, only one gets the row.
     static func use(_ ticket: String, at now: Timestamp) -> SQL {
         """
         DELETE FROM socket_tickets WHERE digest = \(digest(ticket)) AND expires_at > \(now)
@@ -58,7 +58,7 @@ enum SocketTicketStatements {
         """
     }
 
-    /// Deletes at most `count` tickets that are over.
+    /// Deletes at most `count` expired tickets.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM socket_tickets WHERE digest IN (

@@ -10,7 +10,7 @@ extension APIError {
     static let noSuchDraftOfList = APIError(.notFound, noSuchDraft.message, field: "drafts")
     static let draftHasChanged = APIError(
         .preconditionFailed, "This draft has changed in the meantime. Read it again.")
-    /// The version of a step is not the draft's.
+    /// The request names another version than the draft's current one.
     static let draftVersionHasChanged = APIError(.conflict, draftHasChanged.message, reason: "version_changed")
     static let draftHasTooManyVersions = APIError(
         .conflict,
@@ -47,7 +47,8 @@ extension APIError {
     static let draftNeedsBody = APIError(.validationFailed, "Say what this draft is to do.", field: "body")
     static let draftNeedsWords = APIError(
         .validationFailed, "Give the words to draft from, or say what the draft is to do.", field: "text")
-    /// - Parameter warning: a sentence about words that are no time; nil where none speak of one.
+    /// - Parameter warning: a sentence about words that were not understood as a time; nil where no words are about a
+    ///   time.
     static func wordsNameNoTime(_ warning: String?) -> APIError {
         APIError(
             .validationFailed,

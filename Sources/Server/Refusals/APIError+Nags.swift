@@ -48,7 +48,7 @@ extension APIError {
             .validationFailed, "You can snooze a nag by at most \(minutes) minutes at a time.", field: "due_at",
             reason: Denial.snoozeTooLong.rawValue)
     }
-    /// Returns the same refusal, with the draft that was made of what it refuses.
+    /// Returns the same refusal with the ID of the draft that proposes the refused change.
     func proposing(_ draft: DraftID) -> APIError {
         var refusal = self
         refusal.message += " The later time was proposed to the person who made the nag."

@@ -2,8 +2,8 @@ import Contract
 import Domain
 import NagzAI
 
-/// A reason for which a question gets no answer, for a person. An `ExecutionRefusal` adds what was decided about the
-/// question.
+/// A reason for which a question was not answered: a code and a message for the person. An `ExecutionRefusal` adds the
+/// router's decision.
 struct ExecutionReason {
     let code: ExecutionCode
     let message: String
@@ -30,7 +30,7 @@ struct ExecutionReason {
         ExecutionReason(
             .claimImplausible, "\(rule.rawValue) does not send this question to the server. Leave the rule out.")
     }
-    /// - Parameter notice: why there is none; nil for the mode of the person.
+    /// - Parameter notice: why there is no model; nil if the person's mode excludes it.
     static func noCloudModel(_ notice: String?) -> ExecutionReason {
         ExecutionReason(.cloudNotConfigured, notice ?? "Your AI mode uses no model of your own keys.")
     }

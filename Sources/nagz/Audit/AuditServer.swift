@@ -65,7 +65,7 @@ final class AuditServer: Sendable {
         return Stop(.unavailable, "\(base) answered \(refusal.status): \(refusal.message)\(hint)")
     }
 
-    /// - Parameter take: gets the content of a 200 response in its place.
+    /// - Parameter take: called with the content of a 200 response, which is then not returned.
     private func send(
         _ request: HTTPClientRequest, _ take: (@Sendable (Data) throws -> Void)? = nil
     ) async throws -> HTTPClientResponse {

@@ -33,7 +33,7 @@ struct LineSplitter {
 /// A line of an export, parsed as far as that is possible without earlier lines.
 enum ReadLine: Sendable {
     case record(ExportRecord)
-    /// Not an entry in the server's own form: for a JSON parser.
+    /// A line that is not an entry in the form that the server writes; a JSON parser reads it.
     case bytes(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {

@@ -21,7 +21,7 @@ enum ConfigCommand {
         throw Stop(first.code, "\(faults.count) \(faults.count == 1 ? "fault" : "faults") in the configuration")
     }
 
-    /// All that is wrong with what is given; each fault once.
+    /// Returns all faults of the given options and the file, each once.
     /// - Parameter named: names of options whose faults are reported elsewhere.
     static func faults(of given: GivenOptions, except named: Set<String> = []) -> [Stop] {
         var faults = given.file?.faults ?? []

@@ -13,9 +13,9 @@ struct Option<Value>: AnyOption {
     fileprivate let parse: @Sendable (String) throws -> Value
 
     /// - Parameters:
-    ///   - standard: what is in force when nobody gives the option, in words; nil for nothing.
-    ///   - verbs: which verbs take it on their command line, beside config.
-    ///   - parse: throws a `Complaint` about the text, or a `Stop` about what the text names.
+    ///   - standard: the default in words; nil for none.
+    ///   - verbs: the commands that accept the option on their command line, besides config.
+    ///   - parse: throws a `Complaint` about the text, or a `Stop` about what the text refers to.
     init(
         _ name: String, variable: String? = nil, standard: String? = nil, verbs: Set<String> = ["serve"],
         isSwitch: Bool = false, content: OptionContent = .plain, parse: @escaping @Sendable (String) throws -> Value
@@ -45,7 +45,7 @@ protocol AnyOption: Sendable {
 extension AnyOption {
     var flag: String { "--" + name }
 
-    /// Whether the verb takes it on its command line.
+    /// Whether the command accepts the option on its command line.
     func isTaken(by verb: String) -> Bool {
         verb == "config" || verbs.contains(Options.checkingVerbs.contains(verb) ? "serve" : verb)
     }
@@ -98,7 +98,7 @@ struct GivenOptions: Sendable {
     let environment: [String: String]
     let file: ConfigurationFile?
 
-    /// An option's text, and where it stands; nil for an option that is not given.
+    /// Returns an option's text and where it was given; nil if it was not given.
     func given(_ option: any AnyOption) -> GivenValue? {
         if let text = flags[option.name] { return GivenValue(text: text, origin: .flag(option.flag)) }
         if let variable = option.variable, let text = environment[variable] {

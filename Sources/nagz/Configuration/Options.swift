@@ -26,7 +26,7 @@ enum Options {
         verb == "config" || databaseVerbs.contains(verb) || checkingVerbs.contains(verb)
     }
 
-    /// Verbs that take the options of serve, and tell what is wrong with them instead of ending.
+    /// The commands that take the options of `serve` and report invalid ones instead of ending.
     static let checkingVerbs: Set = ["doctor", "restore-check"]
 
     // MARK: Database

@@ -122,7 +122,7 @@ enum AISetting: String, CaseIterable {
         }
     }
 
-    /// The value as the server takes it, which checks it. `none` takes a choice back.
+    /// Returns the JSON value to send for the text, which the server checks. `none` removes the person's choice.
     func value(_ text: String) throws -> JSONValue {
         switch self {
         case .mode, .privacy: return .string(text)

@@ -65,7 +65,7 @@ struct DeviceContext {
             now: MachineClock.moment)
     }
 
-    /// Asks the server what it can have questions answered by, where the person's mode lets it ask any model.
+    /// Reads the server's providers into the cache, if the person's mode allows models of the server.
     func learnProviders(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
         let mode = try cache.choices(of: family).mode
         guard mode == .auto || mode == .byoOnly else { return }
@@ -113,8 +113,8 @@ struct DeviceContext {
             })
     }
 
-    /// The server's answers to questions that stay within what the person confirms.
-    /// - Parameter report: called with how an answer of the server came about.
+    /// Returns the client of the server's AI operations, which asks the person for confirmations.
+    /// - Parameter report: called with the report on each answer of the server.
     func server(_ session: DeviceSession, report: @escaping (ExecutionReport) -> Void) throws -> ServerAIService {
         ServerAIService(try client(session), dialog: dialog, report: report)
     }

@@ -83,7 +83,7 @@ enum OfflineActionCommand {
         try await printOutcome(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
     }
 
-    /// A completion of a nag that has ended, or is not open yet, as far as the device knows is refused at once.
+    /// Refuses a completion at once if the device knows that the nag has ended or is not open yet.
     private static func requireOpen(_ id: NagID, _ act: InputAct, _ cache: EventCache, _ family: FamilyID) throws {
         guard case .status = act, let nag = try cache.nag(id, of: family) else { return }
         guard nag.status == NagStatus.open.rawValue else {

@@ -56,7 +56,7 @@ enum DeviceSync {
         }
     }
 
-    /// One round after something was done here; reports when the server is not reached.
+    /// Runs one round of sync after an act on this device; reports if the server cannot be reached.
     /// - Returns: the items that were not applied.
     static func upload(_ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache) async throws
         -> UploadOutcome

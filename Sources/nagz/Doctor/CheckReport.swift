@@ -4,7 +4,7 @@ import Foundation
 import JSON
 import Server
 
-/// The results of a verb's checks: printed for people or as JSON, with the exit code that follows from them.
+/// The results of a command's checks: printed for people or as JSON, with the exit code that follows from them.
 struct CheckReport {
     private(set) var results: [CheckResult] = []
     private var isDatabaseAway = false
@@ -70,11 +70,11 @@ private struct ResultAsJSON: WireOutput {
     }
 }
 
-/// Colours for the word that says how a check ended.
+/// The colours of the word that shows a check's result.
 struct StatusColours {
     private let isOn: Bool
 
-    /// - Parameter isOn: whether the reader shows them.
+    /// - Parameter isOn: whether colours are printed.
     init(isOn: Bool) { self.isOn = isOn }
 
     /// On a terminal, unless NO_COLOR is set.

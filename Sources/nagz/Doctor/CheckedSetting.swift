@@ -1,6 +1,6 @@
 import Server
 
-/// The valid values of the options; checks of the configuration report the others.
+/// The options' values as far as they are valid. Checks of the configuration report the invalid ones.
 struct CheckedSetting {
     private let given: GivenOptions
     private let databaseURL: String?

@@ -31,7 +31,7 @@ struct CommandHelp: Sendable {
     let summary: String
     /// The forms of its line, without `nagz` and the name.
     let forms: [String]
-    /// Paragraphs, whose lines are kept.
+    /// The explanation, in paragraphs whose line breaks are printed as they are.
     let details: String
     let sections: [Section]
     let exitCodes: [Term]
@@ -94,7 +94,7 @@ struct CommandHelp: Sendable {
         ([title.uppercased()] + lines.map { "  \($0)" }).joined(separator: "\n")
     }
 
-    /// Two columns; a text that is too long goes on below itself.
+    /// Formats terms in two columns. A long text continues below itself, in its column.
     static func table(_ terms: [Term]) -> [String] {
         let column = min(28, (terms.map(\.name.count).max() ?? 0) + 2)
         return terms.flatMap { term -> [String] in

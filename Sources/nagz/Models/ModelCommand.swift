@@ -147,7 +147,8 @@ private struct Shelf {
     }
 }
 
-/// Tells how far a download is, on standard error: on a terminal in one line, elsewhere a line every ten percent.
+/// Prints the progress of a download on standard error: on a terminal in one line, elsewhere one line every ten
+/// percent.
 private final class Progress {
     private let model: ModelFile
     private let step: Int64
@@ -170,7 +171,7 @@ private final class Progress {
 }
 
 extension Int64 {
-    /// Bytes for people.
+    /// The number of bytes as text for people, in megabytes.
     fileprivate var megabytes: String { "\((self + 500_000) / 1_000_000) MB" }
 }
 

@@ -44,7 +44,7 @@ struct ServerGrants: Sendable {
         }
     }
 
-    /// Removes a table that is gone from the grants: those of several tables are run again without it.
+    /// Removes a dropped table from the grants, also from statements that grant on several tables.
     private mutating func forget(_ table: String) {
         privileges = privileges.filter { $0.table != table }
         statements = statements.compactMap { statement in

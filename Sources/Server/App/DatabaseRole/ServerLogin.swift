@@ -4,8 +4,8 @@ import SQL
 /// The login of `nagz serve`. It is a member of `nagz_server` and of no other role, owns nothing, and can become no
 /// other role.
 enum ServerLogin {
-    /// Checks what the session's login is and could become. `SET ROLE` does not count: the session itself could undo
-    /// it.
+    /// Checks the attributes, objects and memberships of the login with which the session connected. `SET ROLE` does
+    /// not count, because the session could reset it.
     static func checkRole(_ queries: any Queries) async throws {
         let row = try await queries.query(RoleStatements.login).one()
         let login: String = try row["login"]

@@ -3,7 +3,7 @@ import HTTP
 import HTTPClient
 import Reactor
 
-/// Gives every outgoing call a span of its own, in the trace of what it is made for.
+/// Gives every outgoing call a span of its own, in the trace of the request or job that makes the call.
 final class CallTracer: Sendable {
     private let random: any Randomness
     private let clock: any WallClock
@@ -21,8 +21,8 @@ final class CallTracer: Sendable {
         return RequestScope(request: nil, trace: TraceContext(named: id, isSampled: spans != nil))
     }
 
-    /// The tracer of a client.
-    /// - Parameter peer: whom the client calls, a word for the names of spans.
+    /// Returns the tracer of an HTTP client.
+    /// - Parameter peer: the name of the called service, for the names of spans.
     func tracer(of peer: String) -> RequestTracer {
         { [self] method in
             let scope = RequestScope.current ?? scope(of: nil)

@@ -6,9 +6,9 @@ import TimeZones
 final class LoopGauges: Sendable {
     /// Database sessions of the loop.
     let sessions = Counter()
-    /// Requests that wait for one.
+    /// The number of requests that wait for a database session.
     let waiting = Counter()
-    /// Statements refused because too many waited, or none of the sessions became free in time.
+    /// The number of statements that were refused because the queue was full or no session became free in time.
     let refused = Counter()
     /// The delay of the loop's last pulse, in nanoseconds.
     let lagNanoseconds = Counter()

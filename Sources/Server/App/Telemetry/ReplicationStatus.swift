@@ -4,7 +4,7 @@ import SQL
 
 /// The primary's view of its standbys.
 struct ReplicationStatus: Sendable {
-    /// Whether the schema's owner may see the rest; otherwise only the standbys are counted, with running backups.
+    /// Whether the schema's owner may read the details; otherwise only standbys and running backups are counted.
     let isVisible: Bool
     let standbys: Int
     let synchronous: Int

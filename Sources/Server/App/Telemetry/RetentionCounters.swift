@@ -1,6 +1,6 @@
 import Reactor
 
-/// Counters of the rows that retention has ended since the server's start, by rule.
+/// Counts the rows that each retention rule has deleted or cleared since the server started.
 final class RetentionCounters: Sendable {
     private let counters: [(name: String, rows: Counter)] = Retention.rules.map { ($0.name, Counter()) }
 

@@ -39,7 +39,7 @@ final class SlowQueryLog: Sendable {
         }
     }
 
-    /// The texts, each once, shortened and in one line each.
+    /// Returns the distinct texts of the statements, shortened, each on one line.
     private static func texts(_ statements: [SQL]) -> [String] {
         var texts: [String] = []
         for statement in statements {

@@ -22,8 +22,8 @@ public enum TraceCollector: Sendable {
     }
 }
 
-/// Sends spans to a collector with OTLP over HTTP, as JSON. Each batch is sent once: what the collector does not take is
-/// dropped and counted, and disturbs nothing else. Used on a loop of its own.
+/// Sends spans to a collector with OTLP over HTTP, as JSON. Each batch is sent once: spans that the collector does not
+/// accept are dropped and counted. Runs on an event loop of its own, so that a slow collector delays nothing else.
 final class SpanExporter: BackgroundJob {
     private static let period = Duration.seconds(1)
     private static let batch = 512

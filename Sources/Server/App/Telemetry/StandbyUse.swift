@@ -6,9 +6,9 @@ import Reactor
 final class StandbyUse: Sendable {
     enum Result: Sendable, Equatable {
         case answered
-        /// It had not replayed the newest change of the family.
+        /// The standby has not replayed the family's newest change.
         case behind
-        /// It cannot be reached, failed, or is no standby.
+        /// The standby cannot be reached or has failed, or the server is not a standby.
         case unavailable(String)
     }
 
@@ -39,7 +39,7 @@ final class StandbyUse: Sendable {
     }
 }
 
-/// The time in which the standby answers no read. It is logged once, if it lasts.
+/// A period in which the standby answers no read. It is logged once, when it lasts longer than `limit`.
 struct StandbyOutage {
     static let limit = Duration.seconds(3)
 

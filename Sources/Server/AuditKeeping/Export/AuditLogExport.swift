@@ -8,9 +8,9 @@ import SQL
 /// An audit log as lines: one family's by number, or everybody's in the order of the Merkle log.
 ///
 /// An export shows the log as of one checkpoint, which it reads first; later entries have no position yet. The lines
-/// after a number or a position never change, so an interrupted export can go on where it stopped.
+/// after a number or a position never change, so an interrupted export can continue there.
 struct AuditLogExport {
-    /// A checkpoint is exported once for so many entries.
+    /// The number of entries for which one checkpoint is exported.
     private static let checkpointDistance: Int64 = 256
 
     private let queries: any Queries
@@ -191,7 +191,7 @@ struct AuditLogExport {
         return count
     }
 
-    /// The lines of those rows.
+    /// Returns the lines of the rows.
     private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
         var lines: [AuditExportLine] = []
         for index in 0..<rows.count {

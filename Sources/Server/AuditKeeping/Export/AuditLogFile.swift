@@ -7,7 +7,7 @@ public enum AuditLogFile {
     /// Passes on the lines of an export, page by page.
     /// - Parameters:
     ///   - family: nil for all.
-    ///   - after: where an interrupted export goes on.
+    ///   - after: the number or position after which an interrupted export continues; nil for the beginning.
     public static func export(
         databaseURL: String, keys: AuditKeyring, family: FamilyID?, after: Int64?, clock: any WallClock = SystemClock(),
         _ give: @escaping @Sendable ([AuditExportLine]) throws -> Void

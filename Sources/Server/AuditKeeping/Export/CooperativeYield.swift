@@ -3,7 +3,7 @@ import Reactor
 /// Splits long work on the loop. Making or checking one line of an export takes about 20 µs; one turn of the loop should
 /// take no more than half a millisecond, however many tasks do such work.
 struct CooperativeYield {
-    /// Lines in one turn.
+    /// The number of lines in one turn of the loop.
     static let lines = 24
 
     let poller: Poller

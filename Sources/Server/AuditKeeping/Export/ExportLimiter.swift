@@ -57,7 +57,7 @@ final class ExportLimiter: Sendable {
     }
 }
 
-/// A running export. It counts as long as this object lives; the stream keeps it.
+/// A running export, which counts against the limits while this object lives. The stream retains it.
 final class RunningExport: Sendable {
     private let limiter: ExportLimiter
     private let person: UserID

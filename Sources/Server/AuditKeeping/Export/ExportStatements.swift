@@ -60,7 +60,7 @@ enum ExportStatements {
     /// The clocks of the next families, and their entries that have no position in the log of that size. Includes
     /// families with entries and no clock (`clock` is null), and entries whose number no clock has reached. A family
     /// without such entries has one row.
-    /// - Parameter last: the family to go on after; nil from the beginning.
+    /// - Parameter last: the family after which the export continues; nil for the beginning.
     static func unplaced(behind last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         return """

@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Whether one of the log's own keys has signed each stored checkpoint. An export has few of them, and a foreign one is
-/// soon covered by the next.
+/// Checks that one of the log's own keys has signed each stored checkpoint. An export contains only a few checkpoints,
+/// and a newer checkpoint hides one with a foreign signature.
 struct CheckpointCheck {
     private let queries: any Queries
     private let keys: AuditKeyring

@@ -92,8 +92,8 @@ public struct LogAcceptance: Sendable {
         return heads
     }
 
-    /// Whether that is the log's root, or was when one of its checkpoints was signed: another instance may have
-    /// continued it.
+    /// Whether `root` is the root of the database's log, or was the root of one of its signed checkpoints: another
+    /// instance may have continued the log since.
     private static func leads(
         from root: [UInt8], to heads: Heads, _ transaction: Transaction, _ keys: AuditKeyring
     ) async throws -> Bool {

@@ -9,8 +9,8 @@ enum LogStatements {
     /// The most entries of one family in one transaction, so that a long backlog of one leaves room for the others.
     static let familyLimit = 512
 
-    /// Entries of the chains that are not in the log: of families marked to have some, and of the page of all families
-    /// that begins with `family`.
+    /// Reads the entries that are not in the log yet: of the families that are marked to have some, and of the page of
+    /// all families that begins with `family`.
     static func pending(from family: FamilyID, page: Int64) -> SQL {
         """
         SELECT e.family_id, e.n, e.at, e.hash FROM (
@@ -60,18 +60,18 @@ enum LogStatements {
     static let size: SQL =
         "SELECT coalesce((SELECT position + 1 FROM audit_leaf ORDER BY position DESC LIMIT 1), 0) AS size"
 
-    /// The lock of whoever appends to the log, until the transaction ends.
-    /// - Parameter now: the instance's time; nil for a clock that is not compared. One that is far from the database's
-    ///   takes no turn: it would date checkpoints wrongly.
+    /// Tries to take the lock for appending to the log, until the transaction ends.
+    /// - Parameter now: the instance's time; nil if clocks are not compared. An instance whose clock is far from the
+    ///   database's does not get the lock, because it would date checkpoints wrongly.
     static func takeTurn(at now: Timestamp?) -> SQL {
         let hasTime: SQL = now.map { "\($0) \(Ledger.isWithinClockSkew)" } ?? "true"
         return "SELECT CASE WHEN \(hasTime) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
     }
 
-    /// Takes the lock of whoever appends to the log, until the transaction ends, and waits for it.
+    /// Waits for the lock for appending to the log, and takes it until the transaction ends.
     static let waitForTurn: SQL = "SELECT pg_advisory_xact_lock(7239410024)"
 
-    /// The hashes of those runs: `level`, `position` and `hash`.
+    /// Reads the hashes of the runs: `level`, `position` and `hash`.
     static func nodes(_ runs: [NodeRun]) -> SQL {
         let parts = runs.filter { !$0.positions.isEmpty }.map { run -> SQL in
             let (low, high) = (run.positions.lowerBound, run.positions.upperBound)

@@ -7,10 +7,11 @@ import SQL
 
 /// Appends the entries of all chains to one Merkle log and signs checkpoints, about twice a second.
 ///
-/// Every server runs one; the holder of an advisory lock works, so nothing has to be taken over when one dies. A round
-/// is one transaction: entries are *pending* until it commits; then they are *sequenced*, *integrated* and *published*
-/// at once, leaves, subtrees and checkpoint together. If the process dies at any point, the round happened completely
-/// or not at all, and the next goes on from the database's state.
+/// Every server runs one; only the holder of an advisory lock works, so nothing has to be taken over when an instance
+/// dies. A round is one transaction: entries are *pending* until it commits. Then they are *sequenced*, *integrated*
+/// and *published* at the same time, because leaves, subtrees and checkpoint are committed together. If the process
+/// dies at any point, the round happened completely or not at all, and the next round continues from the database's
+/// state.
 ///
 /// A round reads the rows of the families that may have pending entries (`family_clock.awaits_sequencing`), and of a
 /// page of all others in turn, which finds entries without a mark later. The cost of both does not grow with the number

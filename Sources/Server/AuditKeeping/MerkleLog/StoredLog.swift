@@ -7,8 +7,8 @@ struct StoredLog {
 
     init(_ queries: any Queries) { self.queries = queries }
 
-    /// The checkpoint in a note that one of the log's keys signed, or in the note that this instance remembers: after a
-    /// stolen key was removed from the file only that memory remains. Nil for any other note.
+    /// Returns the checkpoint in a note that one of the log's keys signed, or that this instance remembers: after a
+    /// stolen key was removed from the key file, only the remembered note remains valid. Nil for any other note.
     static func trusted(_ text: String, _ keys: AuditKeyring, remembered: Checkpoint?) -> Checkpoint? {
         guard let note = SignedNote(text) else { return nil }
         if let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note) { return checkpoint }

@@ -3,13 +3,13 @@ import Domain
 import Postgres
 import SQL
 
-/// Checks what belongs to no family: accounts, administrators, and consents that people gave for themselves alone. Each
-/// row must have its entry, in whichever chain.
+/// Checks the rows that belong to no family: accounts, administrators, and consents that people gave for themselves
+/// alone. Each row must have its entry, in any chain.
 ///
-/// That an entry's account exists and is the one that the entry names is checked with its chain (`FamilyCheck`).
+/// `FamilyCheck` checks the reverse: that the account of an entry exists and is the one that the entry names.
 struct AccountCheck {
     let database: Database
-    /// Whether retention has deleted entries, so that a row may lack its own.
+    /// Whether retention has deleted entries, so that rows may lack their entries.
     let isPruned: Bool
 
     init(_ database: Database, _ keys: AuditKeyring) async throws {
@@ -110,7 +110,7 @@ struct AccountCheck {
 
     // MARK: Findings
 
-    /// Somebody's account or pseudonym, and the entry about them.
+    /// The place of a finding: an account or a pseudonym, with the family and the number of the entry about it.
     private struct Location {
         let id: String
         var family = FamilyID.outside

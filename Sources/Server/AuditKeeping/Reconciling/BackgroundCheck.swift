@@ -29,7 +29,7 @@ final class BackgroundCheck: BackgroundJob {
         var save = Duration.seconds(5)
     }
 
-    /// The server stops, or another instance has taken over.
+    /// The error that ends a pass because the server stops or another instance has taken over.
     private struct Stopped: Error {}
 
     private let database: Database
@@ -165,7 +165,7 @@ final class BackgroundCheck: BackgroundJob {
         workingSince = .now()
     }
 
-    /// Keeps the row and stores progress if that was not done for `Pace.save`, also where the check must not rest.
+    /// Extends the lease and stores the progress if that is due (`Pace.save`), also while the check must not pause.
     private func renew(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
         guard !isStopped else { throw Stopped() }
         guard monotonicNow().elapsed(since: lastSaved) > pace.save else { return }
@@ -193,7 +193,7 @@ final class BackgroundCheck: BackgroundJob {
 }
 
 extension FamilyID {
-    /// The position after every family: the rest of a pass belongs to none.
+    /// The position after every family, from which the checks of a pass that belong to no family follow.
     fileprivate static let last = FamilyID(high: .max, low: .max)
 }
 

@@ -1,10 +1,11 @@
 import Audit
 import Domain
 
-/// Reads one family's chain: verifies it entry by entry, and replays it up to the first entry that does not hold.
+/// Reads one family's chain: verifies every entry, and replays the chain up to the first invalid entry.
 ///
-/// An entry whose body alone is damaged is replayed without it, as one whose person was erased. After one that does not
-/// hold the verification goes on from that entry as it is stored, so that no fault hides another.
+/// An entry of which only the body is damaged is replayed without its body, like an entry about an erased person. After
+/// an invalid entry the verification continues from that entry as it is stored, so that one fault does not hide
+/// another.
 struct ChainScan {
     let family: FamilyID
     /// The last number that retention deleted.
@@ -35,11 +36,11 @@ struct ChainScan {
     /// The last number read. Before the first entry it is below every number, so that numbers below 1 are found.
     var last: Int64 { chain.lastNumber == 0 ? .min : chain.lastNumber }
 
-    /// Takes the next entry.
+    /// Verifies and replays the next entry.
     /// - Parameters:
     ///   - leaf: the log's leaf of the entry.
     ///   - isSealed: whether its body is sealed; nil where it has none.
-    /// - Returns: its content; nil where that is erased or unreadable.
+    /// - Returns: the entry's body; nil where it is erased or unreadable.
     mutating func take(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
         let entry = prepared.entry
         let person = entry.act.subject ?? entry.act.actor
@@ -72,7 +73,7 @@ struct ChainScan {
         return body
     }
 
-    /// Compares an entry with its leaf in the log: one that differs was rewritten after it was logged.
+    /// Compares an entry with its leaf in the log. A difference shows that the entry was rewritten after it was logged.
     private mutating func checkLeaf(_ leaf: [UInt8]?, of entry: Audit.AuditEntry) {
         guard let leaf else {
             firstUnplaced = firstUnplaced ?? entry.number

@@ -21,9 +21,9 @@ struct FamilyCheck {
     }
 
     /// - Parameters:
-    ///   - pause: called between pages, outside any transaction; throws to give up.
-    ///   - renew: called between pages of the final snapshot, during which the check does not rest; throws to give up.
-    ///     The snapshot keeps its database session meanwhile.
+    ///   - pause: called between pages, outside any transaction; throws to cancel the check.
+    ///   - renew: called between pages of the final snapshot, in which the check does not pause; throws to cancel the
+    ///     check. The snapshot keeps its database session meanwhile.
     func run(
         _ family: FamilyID, pause: (_ entries: Int) async throws -> Void = { _ in },
         renew: () async throws -> Void = {}

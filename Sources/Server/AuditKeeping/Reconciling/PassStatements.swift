@@ -10,7 +10,8 @@ enum PassStatements {
 
     static let read: SQL = "SELECT \(columns) FROM audit_pass"
 
-    /// Takes or keeps the check for half a minute of the database's time. No row: another instance has it.
+    /// Takes or extends the lease of the check for 30 seconds by the database's clock. No row: another instance has the
+    /// lease.
     static func hold(_ holder: RequestID) -> SQL {
         """
         UPDATE audit_pass SET holder = \(holder), held_until = statement_timestamp() + interval '30 seconds'

@@ -19,14 +19,15 @@ public final class PassStatus: Sendable {
         var lastFinding: String?
         var lastIncomplete: String?
 
-        /// The progress of the running pass, compared with the entries of the last one, at most 99; nil where there is
-        /// none to compare.
+        /// The progress of the running pass in percent of the last pass's entries, at most 99; nil if no pass runs, or
+        /// if there was none before.
         var percent: Int? {
             guard startedAt != nil, lastEntries > 0 else { return nil }
             return Int(min(99, entries * 100 / lastEntries))
         }
 
-        /// Findings of the running pass count at once; those of the last pass until a full pass finds nothing.
+        /// The verdict. Findings of the running pass count at once; findings of the last pass count until a full pass
+        /// finds nothing.
         var verdict: Verdict {
             if findings > 0 || lastFindings > 0 { return .unexplained }
             if finishedAt == nil { return .running }

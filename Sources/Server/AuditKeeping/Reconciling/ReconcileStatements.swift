@@ -6,8 +6,8 @@ enum ReconcileStatements {
     /// Families or rows in one page.
     static let pageSize = 500
 
-    /// The next families by id, and connections, which have chains too: those that exist, that have a clock, or that entries or leaves name. The nil id, the
-    /// chain outside families, is one of them.
+    /// Reads the next ids of families and connections: those that exist, that have a clock, or that entries or leaves
+    /// name. The nil id, the chain outside families, is one of them.
     static func families(behind last: FamilyID?) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         let isNextID: SQL = last.map { "id > \($0)" } ?? "id >= \(FamilyID.outside)"
@@ -145,7 +145,7 @@ enum ReconcileStatements {
         """
     }
 
-    /// The connection whose chain it is, if it is one.
+    /// Reads the connection that the chain belongs to. No row for a family's chain.
     static func connection(_ id: FamilyID) -> SQL {
         """
         SELECT c.id, a.pseudonym AS inviter, b.pseudonym AS invitee, c.status, c.inviter_shares_children,

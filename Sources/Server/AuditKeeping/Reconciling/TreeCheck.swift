@@ -57,7 +57,7 @@ struct TreeCheck {
         return nil
     }
 
-    /// - Parameter code: the verifiers' name of the fault.
+    /// - Parameter code: the fault, as the verifiers name it.
     private static func finding(_ position: String, _ code: String) -> StateFinding {
         var finding = StateFinding(.log, position, .broken, family: nil)
         finding.found = code

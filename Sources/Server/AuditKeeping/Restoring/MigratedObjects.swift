@@ -1,6 +1,7 @@
 import Postgres
 
-/// The objects of the migrations that a restore may leave out without a word, read from their statements.
+/// The indexes and foreign keys that the migrations create, read from their statements. A restore may omit them without
+/// an error.
 struct MigratedObjects: Sendable {
     /// The names of indexes, without those of constraints.
     private(set) var indexes: Set<String> = []

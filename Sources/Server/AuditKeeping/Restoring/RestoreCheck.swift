@@ -38,7 +38,7 @@ public struct RestoreCheck: Sendable {
         ]
     }
 
-    /// A check that cannot be made has failed too.
+    /// Runs a check. A check that throws counts as failed.
     private static func result(_ name: String, _ check: () async throws -> CheckResult) async -> CheckResult {
         do { return try await check() } catch {
             return .failed(

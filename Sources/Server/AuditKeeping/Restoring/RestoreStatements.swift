@@ -19,7 +19,7 @@ enum RestoreStatements {
         ORDER BY e.family_id, e.n
         """
 
-    /// Counts the newest leaves that have no entry, although retention has not deleted it.
+    /// Counts the newest leaves whose entry is missing although retention has not deleted it.
     static let missingEntries: SQL = """
         SELECT count(*)::bigint AS missing FROM \(newestLeaves)
         WHERE NOT EXISTS (SELECT FROM audit_entry e WHERE e.family_id = l.family_id AND e.n = l.n)
@@ -47,7 +47,7 @@ enum RestoreStatements {
         ) c (family_id, is_wrong)
         """
 
-    /// The indexes of the schema: `name`, and whether queries use it.
+    /// The indexes of the schema: `name`, and whether queries can use the index.
     static let indexes: SQL = """
         SELECT c.relname::text AS name, i.indisvalid AND i.indisready AND i.indislive AS is_valid
         FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relnamespace = 'public'::regnamespace

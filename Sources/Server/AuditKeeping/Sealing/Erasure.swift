@@ -19,7 +19,7 @@ public struct Erasure: Sendable {
         public func hash(into hasher: inout Hasher) { hasher.combine(bodies) }
     }
 
-    /// A reason for which nobody was erased.
+    /// A reason for which the person was not erased.
     public enum Fault: Error, CustomStringConvertible {
         case unknownPerson
         case member(of: FamilyID)

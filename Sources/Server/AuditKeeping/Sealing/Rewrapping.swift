@@ -16,7 +16,7 @@ public enum Rewrapping {
         public var description: String { "\(key) was wrapped by a master key that is not in the file, or changed" }
     }
 
-    /// A retired master key that still wraps keys, because a server goes on using it.
+    /// The error for a retired master key that still wraps keys, because a running server still uses it.
     public struct KeysInUse: Error, CustomStringConvertible {
         let master: [UInt8]
         public var description: String {
@@ -41,8 +41,8 @@ public enum Rewrapping {
         try await Schema.onDatabase(databaseURL) { try await rewrapOutdated(keys, $0, batch) }
     }
 
-    /// Wraps the rest, and forbids the use of the other master keys: a server that was not restarted is refused. After
-    /// it they may be removed from the file.
+    /// Wraps the remaining keys again, and forbids the use of the other master keys: writes of a server that was not
+    /// restarted are refused. Afterwards the other master keys may be removed from the file.
     /// - Throws: `KeysInUse` when one of them was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.onDatabase(databaseURL) { database in
@@ -122,7 +122,7 @@ enum RewrapStatements {
         """
     }
 
-    /// A constraint that fails while that master key wraps anything, and forbids it from then on.
+    /// Adds constraints that forbid keys wrapped by that master key. Fails while the master key still wraps any.
     static func retire(_ master: [UInt8]) -> String {
         let name = "audit_master_\(hexadecimal(master))_is_retired"
         return """

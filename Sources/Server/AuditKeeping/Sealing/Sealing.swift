@@ -46,7 +46,7 @@ final class Sealing {
         return Seal(key: key)
     }
 
-    /// Saves the next act the read of the key. The key MUST have been stored before.
+    /// Caches a key, so that the next act need not read it. The key MUST have been stored before.
     func remember(_ key: SubjectKey) {
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
         known[key.id] = key
@@ -67,7 +67,7 @@ enum SubjectKeyStatements {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
-    /// A key of each master key that wraps any.
+    /// Reads one wrapped key of each master key.
     static let oneOfEachMaster: SQL =
         "SELECT DISTINCT ON (master) id, master, wrapped FROM audit_subject_key ORDER BY master"
 

@@ -6,7 +6,7 @@ import SQL
 
 /// Every statement of the mediator: facts in one read each, and the record of an answer.
 enum AIStatements {
-    /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The
+    /// Reads the caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The
     /// columns are in the order in which `NagConsultation` reads them.
     static func nagFacts(
         _ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth
@@ -153,8 +153,8 @@ enum AIStatements {
     private static let isResolved: SQL = "(n.status IN ('completed', 'missed'))::integer"
     private static let isCompleted: SQL = "(n.status = 'completed')::integer"
 
-    /// The counted push-backs on each open nag of a member: the times since the nag's due cycle began, in order, and the
-    /// last one before.
+    /// Selects the counted push-backs on each open nag of a member: the times since the nag's due cycle began, in
+    /// order, and the time of the last one before.
     /// - Parameter member: a row with `family_id` and `user_id`.
     static func pushBacks(onOpenNagsOf member: SQL) -> SQL {
         """
@@ -175,7 +175,7 @@ enum AIStatements {
         """
     }
 
-    /// A row for each missed nag, each with the person's pseudonym; one row without times when there was none.
+    /// Reads a row for each missed nag, with the person's pseudonym; one row without times if the person missed none.
     static func misses(of user: UserID, in family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
         """
         SELECT u.pseudonym, e.at, e.due_at FROM memberships m JOIN users u ON u.id = m.user_id
@@ -197,14 +197,14 @@ enum AIStatements {
         """
     }
 
-    /// A condition: whether a row of mediation is somebody's to read, because they asked or were sent it. Nobody else
-    /// reads a text of the mediator before a draft of it is executed.
+    /// A condition: the person asked for the answer in a mediation row, or was sent it. Nobody else may read a text of
+    /// the mediator before a draft with it is executed.
     static func isFor(_ user: SQL, _ row: SQL) -> SQL {
         "(\(row).actor_id = \(user) OR \(user) = ANY(\(row).recipient_ids))"
     }
 
-    /// The `id`s, of these, of mediation events that a member sees: what they asked themselves, and digests that were sent
-    /// to them.
+    /// Selects those of the `ids` that are mediation events visible to the member: their own questions, and digests
+    /// that were sent to them.
     static func visibleRows(_ ids: [ResourceID], to user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT a.id FROM ai_mediation_events a

@@ -12,11 +12,11 @@ package protocol AboutFamily: AIQuestion {
     /// Returns the reason for which the member gets no answer; nil when they get one.
     func denial(of member: Member, _ caller: Caller) -> Denial?
 
-    /// Whether its answer goes on from the turns of an AI session.
+    /// Whether the answer builds on the turns of an AI session.
     var goesOn: Bool { get }
 
-    /// The facts that a member may see, and the person they are about; nil for the whole family.
-    /// - Parameter turns: the session's, oldest first; none unless the question goes on.
+    /// Reads the facts that a member may see, and the person they are about; nil for the whole family.
+    /// - Parameter turns: the session's turns, oldest first; empty unless `goesOn`.
     /// - Throws: 404 when the person is not a member; `PostgresError`.
     func consult(
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, after turns: [SessionTurn], _ queries: any Queries

@@ -6,8 +6,8 @@ import SQL
 
 /// The answer to a question, and the act that records it.
 extension Mediator {
-    /// Applies the operation's rule, has the model's words if there are any, and builds the act that records it. Not
-    /// inlined, or what it works with would be in the frame of every question.
+    /// Applies the operation's rule, puts in the model's text if there is one, and builds the act that records the
+    /// answer. Not inlined, to keep its local values out of every question's frame.
     @inline(never)
     func recordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
@@ -27,8 +27,8 @@ extension Mediator {
             answering(attempt, operation.id, event, outcome.rule, record, report, tokens))
     }
 
-    /// Puts the model's text in the place of the rules', if a model was to word this response and its text is of use.
-    /// - Throws: the model's problem, where the rules may not answer instead.
+    /// Replaces the rules' text by the model's, if a model was to word this response and its text passes the checks.
+    /// - Throws: the model's fault, where the rules may not answer instead.
     private func word<Question: AIQuestion, Response>(
         _ response: inout Response, _ operation: AIOperation<Question, Response>, _ question: Question,
         _ facts: Question.Facts, _ permit: ExecutionPermit, _ reply: ModelReply?

@@ -107,7 +107,7 @@ package final class Mediator {
         }
     }
 
-    /// The person's mode asks for a model, which has to be asked before the act.
+    /// The error that makes the caller ask a model before the act, because the person's mode wants one.
     private struct ModelNeeded: Error {}
 
     private func answer<Question: AboutFamily, Response: WireInput & WireMembers & Hashable>(
@@ -158,7 +158,8 @@ package final class Mediator {
         }
     }
 
-    /// Writes what became of a question: also if its client has gone, where a model was asked. That MUST be recorded.
+    /// Runs the write that records a question. If a model was asked, the write runs to its end even when the client has
+    /// disconnected, because that question MUST be recorded.
     private func recording<Answer: Sendable>(
         _ reply: ModelReply?, _ write: @escaping () async throws -> Answer
     ) async throws -> Answer {
@@ -168,8 +169,8 @@ package final class Mediator {
 
     // MARK: What all have in common
 
-    /// The caller's right to ask about a nag, and its facts.
-    /// - Parameter session: the AI session that the question goes on.
+    /// Reads the caller's right to ask about a nag, and the nag's facts.
+    /// - Parameter session: the AI session whose turns are added to the facts; nil for none.
     func consult(
         _ caller: Caller, on nag: NagID, _ act: NagAct, _ depth: FactDepth, _ queries: any Queries,
         session: Secret? = nil
@@ -212,12 +213,12 @@ package final class Mediator {
             started: started)
     }
 
-    /// The words of a question or an answer, as records tell of them.
+    /// Returns the length and the keyed digests of a text, as records store them in place of the words.
     func words(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
 
-    /// Has a model word the answer, if the question asks for one that it may be sent to. It records nothing: what is
-    /// refused here is refused again by the act.
-    /// - Parameter people: whose families' names the model must not say.
+    /// Asks a model to word the answer, if the question wants one and may be sent to it. It records nothing: the act
+    /// makes every refusal again.
+    /// - Parameter people: the people whose families' names the model's text must not contain.
     private func ask<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, around people: [UserID]
@@ -232,8 +233,8 @@ package final class Mediator {
         return try await models.ask(attempt, permit, told, familyNames: names)
     }
 
-    /// Returns the permit that the constraints, the person's preferences and rights give a question, or the refusal of
-    /// a question that they do not allow or whose id was used for another one.
+    /// Returns the permit for a question, or its refusal: by the constraints, the person's preferences and rights, or
+    /// because the question's ID was used for another question.
     func permit(
         _ attempt: ExecutionAttempt, _ queries: any Queries
     ) async throws -> Result<ExecutionPermit, ExecutionRefusal> {

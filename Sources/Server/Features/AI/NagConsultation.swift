@@ -16,8 +16,8 @@ final class NagConsultation {
     let denial: (reason: Denial, code: ErrorCode)?
     private(set) var snapshot: Snapshot<NagFacts>
 
-    /// - Throws: 404 unless the nag is of the caller's family, or of a connection and the caller has a part in it; for somebody whom the role matrix allows `act`, 403 when
-    ///   consent or preference is missing.
+    /// - Throws: 404 unless the nag is of the caller's family, or of a connection in which the caller has a part; 403
+    ///   when a consent or preference is missing, for somebody whom the role matrix allows `act`.
     init(
         _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: FactDepth, zones: ZoneTable
     ) throws {
@@ -72,7 +72,7 @@ final class NagConsultation {
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }
 
-    /// Has the facts tell of the AI session that the question goes on.
+    /// Adds the turns of the AI session that the question belongs to.
     func addSession(_ turns: [SessionTurn]) { snapshot.facts.session = turns }
 
     /// Refuses the operation and records that in the audit log.

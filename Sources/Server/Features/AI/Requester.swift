@@ -27,7 +27,7 @@ struct Requester {
 }
 
 extension APIError {
-    /// Whether a consent or preference for the AI is missing.
+    /// Whether the denial is for a missing consent, or for a preference that switches the AI off.
     var isClosedGate: Bool {
         reason == ErrorReason.consentMissing || reason == ErrorReason.switchedOff
     }

@@ -17,7 +17,8 @@ final class AccountDataExport {
 
     init(_ services: Services) { self.services = services }
 
-    /// - Throws: 429 when the caller has other exports under way or has made today's number of them, 503 when the server has too many.
+    /// - Throws: 429 when the caller has another export under way or has reached the day's limit, 503 when the server
+    ///   has too many.
     func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
         let export = try services.exports.begin(caller.userID, from: caller.context.remote)
         try await record(caller)
@@ -94,7 +95,8 @@ final class AccountDataExport {
 }
 
 extension AccountExport.Section {
-    /// Its rows are read family by family; nil reads those outside families.
+    /// Returns the families whose rows the section reads one after another; a nil element stands for the rows outside
+    /// families.
     fileprivate func ledgers(_ families: [FamilyID]) -> [FamilyID?] {
         switch self {
         case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions, .drafts: families

@@ -74,7 +74,7 @@ struct AccountPurge {
     }
 }
 
-/// `nagz admin purge`: the same from the command line.
+/// `nagz admin purge`: purges accounts from the command line.
 public enum AccountPurgeCommand {
     public static let days = AccountPurge.days
     public static let standardDays = AccountPurge.standardDays

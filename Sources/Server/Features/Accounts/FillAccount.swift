@@ -5,11 +5,12 @@ import Postgres
 import SQL
 
 extension Accounts {
-    /// Answers the caller's account, after filling what is empty in it: the name and the day of birth. What is there
-    /// already stays as it is.
+    /// Returns the caller's account, after setting the name and the date of birth where the account has none. Existing
+    /// values stay.
     ///
-    /// An account that was made in a family gets neither an address nor a day of birth by itself, because both decide
-    /// what its guardians may do; and no account becomes one of somebody under 13, which only a guardian makes.
+    /// A person whose account was made in a family cannot set an address or a date of birth this way, because both
+    /// decide what its guardians may do. Nor can an account become one of somebody under 13: only a guardian makes such
+    /// accounts.
     func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
         let body = call.body
         let given = try body.dateOfBirth?.past(at: caller.now)

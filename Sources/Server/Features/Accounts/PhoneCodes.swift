@@ -11,7 +11,8 @@ enum PhoneCodes {
 
     static func make(_ random: any Randomness) -> String { random.code(PhoneCode.length, of: "0123456789") }
 
-    /// The digest that is stored in place of a code, by each token key, the newest first.
+    /// Returns the digests of a code, one for each token key, the newest key's first. The digest is stored in place of
+    /// the code.
     static func hashes(_ code: String, of user: UserID, for phone: String, _ tokens: Tokens) -> [[UInt8]] {
         tokens.keyedHashes(of: "phone code\n\(user)\n\(phone)\n\(code)")
     }
@@ -32,7 +33,7 @@ extension Attempts.Limit {
 
 /// Every statement on codes for telephone numbers.
 enum PhoneCodeStatements {
-    /// Part of an act: another code, in place of an earlier one.
+    /// Part of an act: stores a code in place of an earlier one.
     static func set(_ hash: [UInt8], of user: UserID, for phone: PhoneNumber, at now: Timestamp) -> SQL {
         """
         INSERT INTO phone_codes (user_id, phone, code_hash, attempts, expires_at)
@@ -42,7 +43,7 @@ enum PhoneCodeStatements {
         """
     }
 
-    /// Counts an attempt at the account's code. No row when there is none to try any more.
+    /// Counts an attempt at the account's code. No row: there is no code, it has expired, or its attempts are used up.
     static func attempt(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE phone_codes SET attempts = attempts + 1
@@ -61,12 +62,12 @@ enum PhoneCodeStatements {
     /// A row when the account has a code.
     static func exists(of user: UserID) -> SQL { "SELECT user_id FROM phone_codes WHERE user_id = \(user)" }
 
-    /// Part of an act.
+    /// Part of an act: deletes the account's code.
     static func delete(of user: UserID) -> SQL {
         "DELETE FROM phone_codes USING ledger_stamp WHERE user_id = \(user)"
     }
 
-    /// Deletes at most `count` codes that are over.
+    /// Deletes at most `count` expired codes.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM phone_codes WHERE user_id IN (

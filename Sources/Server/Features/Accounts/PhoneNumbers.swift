@@ -6,8 +6,9 @@ import SQL
 
 /// The telephone number that a person's text messages go to.
 ///
-/// A number proves itself with a code that is sent to it. The earlier number is not told, because somebody else may have it
-/// by now. Several accounts may have the same number, so that nobody learns who has one.
+/// A code that is sent to the new number proves that the person can read its messages. The earlier number is not
+/// notified, because it may belong to somebody else by now. Several accounts may have the same number, so that nobody
+/// can find out who has it.
 final class PhoneNumbers {
     private let services: Services
     private let me: Me
@@ -97,7 +98,7 @@ final class PhoneNumbers {
         }
     }
 
-    /// Removes the number, and ends a code that was sent to another one. Without both there is nothing to do.
+    /// Removes the number and any unused code. Without a number and a code, nothing is changed.
     func remove(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
@@ -117,7 +118,8 @@ final class PhoneNumbers {
         }
     }
 
-    /// The caller, as long as they are an adult and have not moved to another chain.
+    /// Returns the caller's account.
+    /// - Throws: a refusal unless the caller is an adult whose chain is still `chain`.
     private func adult(_ caller: Caller, in chain: FamilyID, _ queries: any Queries) async throws -> Account {
         let account = try await services.access.account(caller, queries)
         _ = try account.adultsEmail()

@@ -141,7 +141,7 @@ enum AdminStatements {
         "INSERT INTO admins (user_id, created_at) SELECT \(user), \(now) FROM ledger_stamp"
     }
 
-    /// Part of an act.
+    /// Part of an act: revokes an administrator's rights.
     static func revoke(_ user: UserID, at now: Timestamp) -> SQL {
         "UPDATE admins SET revoked_at = \(now) FROM ledger_stamp WHERE user_id = \(user) AND revoked_at IS NULL"
     }

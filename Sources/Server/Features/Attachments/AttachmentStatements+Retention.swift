@@ -2,7 +2,7 @@ import Domain
 import SQL
 
 extension AttachmentStatements {
-    /// Pictures go with the words of their nag.
+    /// The retention rule for pictures: they are deleted together with the words of their nag.
     static let retention = RetentionRule(
         "attachments", Retention.twoYears,
         due: { "SELECT count(*) AS count FROM \(ofClosedNags) WHERE n.closed_at < \($0) AND n.has_attachments" },
@@ -17,7 +17,8 @@ extension AttachmentStatements {
     private static let ofClosedNags: SQL =
         "nags n JOIN nag_attachments b ON b.family_id = n.family_id AND b.nag_id = n.id"
 
-    /// Uploads that no nag can use any more. An hour later than that, so that no nag is just being made with one.
+    /// The retention rule for uploads that no nag can use any more. It waits an hour longer, in case a nag is just
+    /// being created with one.
     static let retentionOfUnused = RetentionRule(
         "unused_attachments", .hours(25),
         due: { "SELECT count(*) AS count FROM attachments WHERE NOT is_used AND created_at < \($0)" },

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Every statement on pictures. Deleting an attachment takes it from its nag too.
+/// Every statement on pictures. Deleting an attachment removes it from its nag too.
 enum AttachmentStatements {
     // MARK: Reading
 
@@ -70,7 +70,7 @@ enum AttachmentStatements {
         """
     }
 
-    /// A new nag uses these, in that order.
+    /// Parts of an act: attach uploads to a new nag, in that order.
     static func use(_ attachments: [AttachmentID], in nag: NagID) -> [SQL] {
         if attachments.isEmpty { return [] }
         let list = SQLList(attachments)

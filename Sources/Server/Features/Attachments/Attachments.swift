@@ -34,8 +34,8 @@ package final class Attachments {
         guard try usable["count"] == attachments.count else { throw APIError.picturesAreNotUsable }
     }
 
-    /// Runs an act that uses uploads. One that another nag has taken, or that was deleted, at the same moment is refused
-    /// like one that was before.
+    /// Runs an act that uses uploads. An upload that is concurrently used by another nag or deleted gives the same
+    /// error as one for which that has happened before.
     func mappingAttachmentConflict<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()

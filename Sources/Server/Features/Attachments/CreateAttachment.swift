@@ -7,7 +7,7 @@ import Postgres
 import Reactor
 
 extension Attachments {
-    /// Keeps the picture of a form, without its metadata. Nothing is kept of a request that is refused.
+    /// Stores the picture of a form without its metadata. Nothing of a refused request is stored.
     func create(
         _ caller: Caller, _ call: Call<NoParameters, Bytes>, _ headers: Headers
     ) async throws -> Response {
@@ -53,7 +53,8 @@ extension Attachments {
         }
     }
 
-    /// Reads ten megabytes several times, which is not for a loop.
+    /// Checks and cleans the picture on a thread pool: it reads up to ten megabytes several times, which would block a
+    /// loop.
     private func clean(_ body: [UInt8], contentType: String, for user: UserID) async throws -> Upload {
         let work: @Sendable () -> Result<Upload, APIError> = {
             Result { () throws(APIError) in try Upload(body, contentType: contentType) }

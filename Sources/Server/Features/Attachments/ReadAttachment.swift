@@ -80,6 +80,7 @@ extension PictureFormat {
             return (format, type)
         })
 
-    /// Shown by itself, a picture may load and run nothing.
+    /// The media type of the response. Its policy keeps a picture that is opened by itself from loading or running
+    /// anything.
     fileprivate var responseType: MediaType { Self.responseTypes[self] ?? .bytes }
 }

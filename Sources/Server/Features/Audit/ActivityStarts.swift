@@ -36,7 +36,7 @@ extension ZoneRules {
         }
     }
 
-    /// Days, weeks and months do not, where clocks are changed.
+    /// Returns the starts of days, weeks or months, whose lengths vary where clocks are changed.
     private func dates(
         _ from: Timestamp, _ to: Timestamp, first: (CivilDate) -> CivilDate, next: (CivilDate) -> CivilDate
     ) -> [Timestamp] {

@@ -45,8 +45,8 @@ final class AuditExport {
             })
     }
 
-    /// Verifies what an export would contain, and for administrators the signatures of all checkpoints. What it finds is
-    /// kept.
+    /// Verifies the content of an export, and for administrators the signatures of all checkpoints. The first finding
+    /// is stored.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)

@@ -34,7 +34,7 @@ enum AuditFindingStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: acknowledges a finding.
     static func acknowledge(_ finding: KeptFinding) -> SQL {
         """
         UPDATE audit_findings f SET acknowledged_at = \(finding.acknowledgedAt), acknowledged_by = \(finding.acknowledgedBy),

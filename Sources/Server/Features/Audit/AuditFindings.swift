@@ -19,7 +19,7 @@ final class AuditFindings {
         return try Page(rows, answering: call.parameters.page) { try KeptFinding(ifAny: $0) }
     }
 
-    /// Acknowledges a finding with a reason, which the entry records. Doing it again gets the first answer.
+    /// Acknowledges a finding with a reason, which the audit log records. Repeating it returns the first answer.
     func acknowledge(
         _ caller: Caller, _ call: Call<AuditFindingPath, FindingAcknowledgement>
     ) async throws -> KeptFinding {
@@ -48,13 +48,13 @@ final class AuditFindings {
         return finding
     }
 
-    /// Keeps what an answer has told of; the same is kept once.
+    /// Stores a finding, unless the same one is stored already.
     func keep(_ found: KeptFinding) async throws {
         _ = try await services.database.query(AuditFindingStatements.insert(found))
         try await refreshCount()
     }
 
-    /// Reads how many are open, for the metrics of this process.
+    /// Reads the number of open findings, for the metrics of this process.
     func refreshCount() async throws {
         let row = try await services.database.query(AuditFindingStatements.countOpen).one()
         services.checkpointStatus.pass.update(openFindings: try row["count"])

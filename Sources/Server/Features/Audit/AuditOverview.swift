@@ -7,7 +7,7 @@ import TimeZones
 /// The list of audit logs, and their activity over time.
 final class AuditOverview {
     private static let pageSize = 50
-    /// Entries that one chart counts at most.
+    /// The largest number of entries that one chart counts.
     private static let most = 200_000
 
     private let services: Services

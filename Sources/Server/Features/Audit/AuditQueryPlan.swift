@@ -126,7 +126,7 @@ private struct ScanRange {
     var order: SQL = "e.at DESC"
     /// The family whose chain is read, by number; nil reads by time.
     var family: FamilyID?
-    /// Makes one range of each of these kinds.
+    /// The kinds for each of which the plan reads a range of its own; nil for a single range.
     var kinds: [String]?
 
     static let time = ScanRange(condition: "e.n > 0")

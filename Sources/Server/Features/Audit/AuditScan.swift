@@ -5,10 +5,11 @@ import SQL
 
 /// Reads one page of the audit log, newest first.
 ///
-/// The cost of a page is bounded, however long the log and whatever the filter: each condition has an index by time,
-/// and so have all entries together. A first statement measures how far back each of these plans gets within `depth`
-/// entries. The page then takes the plan that gets farthest, and checks the rest of the filter on its entries. A page
-/// that is not full by then is returned short and says how far it has searched; the next one goes on from there.
+/// The cost of a page is bounded, however long the log is and whatever the filter is: each condition has an index by
+/// time, and so have all entries together. A first statement measures how far back each of these plans gets within
+/// `depth` entries. The page then uses the plan that gets farthest, and checks the rest of the filter on its entries.
+/// If the page is not full by then, it is returned short with the time up to which it has searched; the next page
+/// continues there.
 struct AuditScan {
     /// The number of entries that a page may read.
     static let standardDepth = 1_000
@@ -19,8 +20,8 @@ struct AuditScan {
     let before: AuditCursor?
     let limit: Int
     var depth = standardDepth
-    /// Whether the page MUST reveal nothing of other families. A short page tells how far it has searched, which is the
-    /// time of an entry it read. True for guardians.
+    /// Whether the page MUST reveal nothing about other families, as for guardians. The time up to which a short page
+    /// has searched is the time of an entry that it read.
     var staysInFamily = false
 
     /// The result of a scan.

@@ -17,8 +17,8 @@ enum AuditStatements {
         LEFT JOIN users s ON s.pseudonym = e.subject
         """
 
-    /// Reads the position that each plan reaches within so many entries: `at`, and `n` in a chain; null where a plan
-    /// ends before.
+    /// Reads the position that each plan reaches within `depth` entries: `at`, and `n` in a chain; null where a plan
+    /// has fewer entries.
     static func reaches(_ plans: [AuditQueryPlan], _ span: AuditSpan, _ depth: Int) -> SQL {
         .joined(
             plans.enumerated().map { place, plan in

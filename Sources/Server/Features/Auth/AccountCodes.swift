@@ -33,7 +33,7 @@ enum AccountCodes {
 
 /// Every statement on the codes.
 enum AccountCodeStatements {
-    /// The `person` whose code it is, their `new_email`, when their password was set, and the `seq` of that chain.
+    /// Reads the `person` whose code it is, their `new_email`, when their password was set, and the chain's `seq`.
     static func find(
         _ code: AccountCode, for purpose: AccountCodes.Purpose, at now: Timestamp, chain: FamilyID = .outside
     ) -> SQL {
@@ -45,7 +45,7 @@ enum AccountCodeStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: stores a code.
     static func insert(
         _ code: String, for purpose: AccountCodes.Purpose, of user: UserID, newEmail: String? = nil, at now: Timestamp
     ) -> SQL {
@@ -57,12 +57,12 @@ enum AccountCodeStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: deletes all codes of the account.
     static func delete(of user: UserID) -> SQL {
         "DELETE FROM account_codes USING ledger_stamp WHERE user_id = \(user)"
     }
 
-    /// Deletes at most `count` codes that are over.
+    /// Deletes at most `count` expired codes.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM account_codes WHERE code_hash IN (

@@ -54,7 +54,7 @@ enum AccountStatements {
         "SELECT status, created_at, phone, date_of_birth IS NOT NULL AS has_date_of_birth FROM users WHERE id = \(user)"
     }
 
-    /// Part of an act: fills what is empty.
+    /// Part of an act: sets the name and the date of birth where the account has none.
     static func fill(_ user: UserID, name: String?, dateOfBirth: CivilDate?) -> SQL {
         """
         UPDATE users SET display_name = coalesce(display_name, \(name)),
@@ -78,7 +78,7 @@ enum AccountStatements {
         """
     }
 
-    /// Part of an act: the same password, hashed anew, unless another has been set meanwhile.
+    /// Part of an act: stores a new hash of the same password, unless another password has been set meanwhile.
     static func replacePasswordHash(of user: UserID, _ old: String?, by new: String) -> SQL {
         """
         UPDATE users SET password_hash = \(new) FROM ledger_stamp
@@ -89,7 +89,7 @@ enum AccountStatements {
     /// Reads the time at which the password was set by a change or a code; null where it is the one of the sign-up.
     static func passwordSetAt(_ user: UserID) -> SQL { "SELECT password_set_at FROM users WHERE id = \(user)" }
 
-    /// Part of an act: another password.
+    /// Part of an act: sets the password.
     static func setPassword(of user: UserID, _ hash: String, at now: Timestamp) -> SQL {
         """
         UPDATE users SET password_hash = \(hash), password_set_at = \(now) FROM ledger_stamp
@@ -120,8 +120,8 @@ enum AccountStatements {
         """
     }
 
-    /// Parts of an act: nobody can sign in to the account again, its email address is free for another, its
-    /// telephone number is gone, and the consents that the person gave for themselves end.
+    /// Parts of an act: delete an account. Nobody can sign in to it again, its email address is free for another
+    /// account, its telephone number is removed, and the consents that the person gave for themselves are revoked.
     static func delete(_ user: UserID, at now: Timestamp) -> [SQL] {
         [
             """

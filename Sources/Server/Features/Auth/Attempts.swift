@@ -8,17 +8,18 @@ import SQL
 /// Limits attempts at passwords, and codes that are sent. They are counted in the database before the password is checked
 /// or the code is sent, so that the limits hold across instances, restarts and bursts.
 struct Attempts {
-    /// A limit of attempts. One that is used up lets a further attempt through after each interval, so that whoever used
-    /// it up delays others for a short time, and guesses no more than in windows of fixed ends.
+    /// A limit of attempts. A used-up limit allows one further attempt after each interval. So an attacker who uses it
+    /// up delays others only for a short time, and gets no more guesses than with fixed windows.
     struct Limit {
         /// A digest of what is limited, of 32 bytes: no address, name or number is stored.
         let subject: [UInt8]
-        /// The number of attempts that may come at once.
+        /// The number of attempts that may be made at once.
         let most: Int
         /// The time in which all attempts of a used-up limit become available again, one after the other at equal
         /// intervals.
         let window: Timestamp.Span
-        /// Returns the refusal of one more attempt, by the time at which it becomes available, and the present time.
+        /// Creates the error for a refused attempt, from the limit, the time at which the next attempt is allowed, and
+        /// the present time.
         let refusal: @Sendable (_ most: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
         /// The time after which each used attempt becomes available again.
         var interval: Timestamp.Span { Timestamp.Span(microseconds: window.microseconds / Int64(most)) }
@@ -78,9 +79,9 @@ struct Attempts {
         return (.account(email, from: remote), isKnown ? [] : [.account(email), .address(remote)])
     }
 
-    /// Counts one attempt against each limit, or against none.
-    /// - Throws: 429 with the time to wait when one of them is used up, in the words of the first of those; the secret MUST
-    ///   then not be checked, or no code sent.
+    /// Counts one attempt against every limit, or against none of them.
+    /// - Throws: 429 with the time to wait when a limit is used up, as the first such limit words it. Then the secret
+    ///   MUST NOT be checked, and no code sent.
     static func count(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
         let counted = try await queries.query(AttemptStatements.count(limits, at: now)).map {
             row throws(PostgresError) -> [UInt8] in try row["subject"]
@@ -117,9 +118,9 @@ struct Attempts {
 
 /// Every statement on counted attempts.
 enum AttemptStatements {
-    /// The `subject` of each limit that allowed one more.
+    /// Counts one attempt against each limit, and returns the `subject` of each limit that allowed it.
     ///
-    /// `window_started` is the moment up to which attempts that came back are subtracted from `attempts`.
+    /// `window_started` is the moment up to which regained attempts are already subtracted from `attempts`.
     static func count(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
         let most = byLimit(limits) { "\($0.most)" }
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
@@ -141,8 +142,8 @@ enum AttemptStatements {
             """
     }
 
-    /// Reads the time at which each of the used-up limits will have let one attempt come back, as `next`; null where
-    /// none is counted.
+    /// Reads the time at which every one of the used-up limits allows an attempt again, as `next`; null if nothing is
+    /// counted.
     static func next(of limits: [Attempts.Limit]) -> SQL {
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
         return """
@@ -156,7 +157,8 @@ enum AttemptStatements {
         "CASE a.subject \(.joined(limits.map { "WHEN \($0.subject) THEN \(number($0))" }, separator: " ")) END"
     }
 
-    /// - Parameter moment: when the attempt was counted. One that has come back since is not refunded.
+    /// - Parameter moment: the time at which the attempt was counted. An attempt that has been regained since is not
+    ///   refunded.
     static func refund(_ limits: [Attempts.Limit], countedAt moment: Timestamp) -> SQL {
         """
         UPDATE sign_in_attempts SET attempts = attempts - 1 WHERE subject IN (
@@ -176,8 +178,8 @@ enum AttemptStatements {
         """
     }
 
-    /// Part of an act: the right secret resets the person's own count. Shared counts lose only this attempt, which was
-    /// no attack.
+    /// Part of an act: after the right secret, resets the person's own count, and refunds this attempt in the shared
+    /// counts.
     static func succeed(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
         """
         UPDATE sign_in_attempts a SET attempts = CASE WHEN a.subject = \(own?.subject) THEN 0 ELSE a.attempts - 1 END

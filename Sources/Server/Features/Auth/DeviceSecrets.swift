@@ -11,8 +11,8 @@ import SQL
 enum DeviceSecrets {
     /// The time for which a secret is accepted after the last sign-in with it.
     static let lifetime = Timestamp.Span.days(365)
-    /// The number of secrets that an account has at most. Those without a second sign-in make room first, then the one
-    /// unused for longest.
+    /// The largest number of secrets of an account. Beyond it, secrets without a second sign-in are deleted first, then
+    /// the ones unused for longest.
     static let limit = 20
 
     static func make(_ random: any Randomness) -> Secret { Secret(Tokens.refreshToken(random)) }
@@ -54,14 +54,14 @@ enum DeviceSecretStatements {
         """
     }
 
-    /// Part of an act: the person's secrets, except that of one session.
+    /// Part of an act: deletes the person's secrets, except that of one session.
     static func delete(of user: UserID, except session: SessionID? = nil) -> SQL {
         """
         DELETE FROM device_secrets USING ledger_stamp WHERE user_id = \(user) AND session_id IS DISTINCT FROM \(session)
         """
     }
 
-    /// Part of an act: the secret of one session.
+    /// Part of an act: deletes the secret of one session.
     static func delete(of user: UserID, in session: SessionID) -> SQL {
         "DELETE FROM device_secrets USING ledger_stamp WHERE user_id = \(user) AND session_id = \(session)"
     }

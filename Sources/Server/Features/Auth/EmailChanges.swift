@@ -6,7 +6,7 @@ import SQL
 
 /// Changes of the email address that an account signs in with.
 ///
-/// The new address proves itself with a code that is sent to it; the old one is notified.
+/// A code that is sent to the new address proves that the person can read it. The old address is notified.
 final class EmailChanges {
     private let services: Services
 

@@ -26,7 +26,7 @@ enum KnownAddressStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: records that the account has used an address.
     static func remember(_ hash: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO known_addresses (user_id, address_hash, last_used_at) SELECT \(user), \(hash), \(now) FROM ledger_stamp
@@ -34,12 +34,12 @@ enum KnownAddressStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: deletes all known addresses of the account.
     static func delete(of user: UserID) -> SQL {
         "DELETE FROM known_addresses USING ledger_stamp WHERE user_id = \(user)"
     }
 
-    /// Deletes at most `count` addresses that were not used for long.
+    /// Deletes at most `count` addresses that have not been used within the time for which they are kept.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM known_addresses WHERE (user_id, address_hash) IN (

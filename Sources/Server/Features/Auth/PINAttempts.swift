@@ -79,7 +79,8 @@ extension Act {
 
 /// Every statement on attempts at PINs.
 enum PINAttemptStatements {
-    /// A row with the end of the lockout that begins, when the attempt is counted; none during a lockout.
+    /// Counts an attempt, and returns a row with the end of the lockout that it begins, if any. No row during a
+    /// lockout.
     static func count(_ attempts: PINAttempts, at now: Timestamp) -> SQL {
         let number: SQL = "CASE WHEN \(isForgotten(at: now)) THEN 1 ELSE least(p.attempts, 1000000) + 1 END"
         return """
@@ -122,7 +123,7 @@ enum PINAttemptStatements {
         """
     }
 
-    /// An attempt that was not evaluated ends the lockout that began with it.
+    /// Refunds an attempt whose PIN was not checked, and ends the lockout that began with it.
     static func refund(_ attempts: PINAttempts) -> SQL {
         """
         UPDATE pin_attempts SET attempts = attempts - 1, locked_until = NULL

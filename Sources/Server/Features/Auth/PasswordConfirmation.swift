@@ -5,12 +5,12 @@ import Postgres
 import SQL
 
 extension Services {
-    /// Runs `body` if the password is that of the caller's account. Attempts are limited and counted as at sign-in,
-    /// together with those, and a wrong one is an entry of the audit log.
+    /// Runs `body` if the password is that of the caller's account. Attempts count against the same limits as sign-ins,
+    /// and a wrong password is recorded in the audit log.
     /// - Parameters:
-    ///   - email: of the caller's account.
-    ///   - chain: the one that the entry of a wrong password goes to.
-    ///   - body: gets the part of an act that refunds the right attempt. If it throws, the attempt is refunded too.
+    ///   - email: the email address of the caller's account.
+    ///   - chain: the chain that records a wrong password.
+    ///   - body: called with the part of an act that refunds the attempt. If it throws, the attempt is refunded too.
     /// - Throws: 422 for a wrong password, 429 when the attempts are used up.
     func confirming<Answer: WireContent>(
         _ password: Secret, of account: Account, _ email: String, _ caller: Caller, in chain: FamilyID,

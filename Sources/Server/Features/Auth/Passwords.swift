@@ -4,11 +4,11 @@ import Domain
 import Postgres
 import SQL
 
-/// New passwords: by people who know the old one, and with a code by those who do not.
+/// New passwords: set by people who know the old one, or with a code.
 ///
-/// A new password ends every session but the one that set it, every code, and the memory of the addresses that the account
-/// was used from. A change ends the secrets of other devices too. With a code they stay, or strangers could lock out whoever
-/// has just set a password: a secret allows no more guesses than an address does.
+/// A new password ends every other session, every code, and the record of addresses from which the account was used. A
+/// change also deletes the secrets of other devices. A reset by code keeps them: without them, strangers could lock out
+/// the person who has just set the password. A secret allows no more guesses than an address does.
 final class Passwords {
     private let services: Services
 

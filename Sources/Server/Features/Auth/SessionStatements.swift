@@ -44,7 +44,8 @@ enum SessionStatements {
         """
     }
 
-    /// A page of a person's open sessions and their `total`, the last used first; with none in it, one row of nulls.
+    /// Reads a page of a person's open sessions, the last used first, each with the `total`. An empty page is one row
+    /// in which all other columns are null.
     static func page(of user: UserID, _ page: PageRequest, at now: Timestamp) -> SQL {
         let isListed: SQL = "s.user_id = \(user) AND s.revoked_at IS NULL AND s.expires_at > \(now)"
         return """

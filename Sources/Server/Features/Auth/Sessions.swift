@@ -12,7 +12,7 @@ package final class Sessions {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `auth`: accounts are opened, sessions begin, go on and end.
+    /// Registers the routes of the group `auth`: sign-up, and the begin, renewal and end of sessions.
     func register(in routes: RouteTable) {
         routes.open(API.signUp, signUp)
         routes.open(API.logIn, logIn)
@@ -32,7 +32,7 @@ package final class Sessions {
     /// Each use prolongs an administrator's session, as a refresh does.
     static let administratorLifetime: (unused: Timestamp.Span, longest: Timestamp.Span) = (.minutes(30), .hours(12))
 
-    /// A session that is about to begin: the statements that make it, and its answer.
+    /// A session that is about to begin: the statements that create it, and the response.
     struct Opening {
         let id: SessionID
         var statements: [SQL]

@@ -32,7 +32,7 @@ extension Connections {
 ///
 /// Each is an act in the chain of its connection. Any number of instances may run it at the same time.
 struct InvitationExpiry {
-    /// Connections in one read.
+    /// The number of connections in one read.
     static let batch = 500
 
     let database: any Queries

@@ -101,8 +101,9 @@ enum ConnectionStatements {
 
     // MARK: Reads
 
-    /// A page and its `total`, the newest first; with no connection in it, one row of nulls.
-    /// - Parameter isInbound: only those that others began.
+    /// Reads a page of connections, the newest first, each with the `total`. An empty page is one row in which all
+    /// other columns are null.
+    /// - Parameter isInbound: whether only those are read that the other party began.
     static func page(
         of user: UserID, address: String?, _ status: ConnectionStatus?, isInbound: Bool = false, _ page: PageRequest
     ) -> SQL {
@@ -121,7 +122,8 @@ enum ConnectionStatements {
             """
     }
 
-    /// The connection as one of its parties sees it, with what `ConnectionView` reads besides. No row: it is not theirs.
+    /// Reads a connection as one of its parties sees it, with the other columns of `ConnectionView`. No row: the user
+    /// is not a party.
     static func connection(_ id: ConnectionID, of user: UserID, address: String?) -> SQL {
         """
         SELECT \(columns), c.inviter_shares_children, c.invitee_shares_children, c.other_id,
@@ -177,7 +179,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// A row when the connection was accepted and the user is one of its parties: then its audit log is theirs to read.
+    /// Returns a row if the connection was accepted and the user is one of its parties, who may then read its audit
+    /// log.
     static func auditReader(_ user: UserID, of id: FamilyID) -> SQL {
         """
         SELECT id FROM connections WHERE id = \(id) AND (inviter_id = \(user) OR invitee_id = \(user))
@@ -185,7 +188,7 @@ enum ConnectionStatements {
         """
     }
 
-    /// The ids among these that are connections'.
+    /// Selects those of the ids that are connections'.
     static func among(_ ids: [FamilyID]) -> SQL {
         "SELECT c.id FROM connections c WHERE c.id = ANY(\(SQLList(ids)))"
     }
@@ -256,8 +259,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// Declines or revokes.
-    /// - Parameter invitee: the caller where they are the invitee.
+    /// Ends a connection as declined or revoked.
+    /// - Parameter invitee: the caller if they are the invitee; nil otherwise.
     static func end(_ id: ConnectionID, as status: ConnectionStatus, invitee: UserID?, at now: Timestamp) -> SQL {
         """
         UPDATE connections SET status = \(status.rawValue), invitee_id = coalesce(invitee_id, \(invitee)),

@@ -15,9 +15,9 @@ struct ConnectionView {
     /// Whether the other party may nag the children of the inviter, and those of the invitee.
     let inviterShares: Bool
     let inviteeShares: Bool
-    /// Active connections of the caller and of the inviter.
+    /// The numbers of active connections of the caller and of the inviter.
     let active: [Int]
-    /// Its open nags, and those to children.
+    /// The number of the connection's open nags, and of those to children.
     let openNags: (all: Int, toChildren: Int)
     let seq: Int64
 
@@ -65,7 +65,7 @@ struct ConnectionView {
         return act
     }
 
-    /// More than one act can cancel.
+    /// The error for more open nags than one act can cancel.
     struct TooManyOpenNags: Error {}
 
     /// Refuses the caller, with an entry in the connection's chain.

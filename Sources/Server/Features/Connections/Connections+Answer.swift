@@ -71,8 +71,8 @@ extension Connections {
         return .perform(try view.cancelNags(by: act, at: now), connection)
     }
 
-    /// Lets the other party nag the caller's children, for guardians; or ends that for both and cancels what is open of
-    /// it, for either party.
+    /// Lets the other party nag the caller's children, for guardians; or, for either party, ends that for both sides
+    /// and cancels the open nags to children.
     func updateType(
         _ caller: Caller, _ call: Call<ConnectionPath, ConnectionTypeUpdate>
     ) async throws -> ConnectionResponse {

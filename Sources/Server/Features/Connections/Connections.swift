@@ -82,8 +82,8 @@ final class Connections {
         return try ConnectionView(row, for: account)
     }
 
-    /// Reads a connection and carries out the closure's decision about it. Where it would cancel more nags than one act
-    /// can, they are cancelled before: if the process dies between, the connection is still as it was.
+    /// Reads a connection and carries out the closure's decision about it. If that would cancel more nags than one act
+    /// can, they are cancelled before; if the process dies in between, the connection itself is unchanged.
     func decide(
         _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {

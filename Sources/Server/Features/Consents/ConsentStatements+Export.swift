@@ -1,7 +1,7 @@
 import SQL
 
 extension ConsentStatements {
-    /// The consents that a person gave, those taken back too.
+    /// Reads the consents that a person gave, including revoked ones.
     static func exported(_ page: ExportPage) -> SQL {
         """
         SELECT c.id, jsonb_build_object(

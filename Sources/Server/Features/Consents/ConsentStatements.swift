@@ -61,7 +61,7 @@ enum ConsentStatements {
 
     // MARK: Reads
 
-    /// `is_in_force`, alone.
+    /// Selects only `is_in_force`.
     static func isInForce(_ type: ConsentType, for user: UserID, in family: FamilyID) -> SQL {
         "SELECT \(inForce(type, user: "\(user)", family: "\(family)")) AS is_in_force"
     }
@@ -154,7 +154,7 @@ enum ConsentStatements {
         """
     }
 
-    /// Revokes what somebody gave in the act's family: it ends with their membership.
+    /// Part of a departure: revokes the consents that the person gave in the act's family.
     static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp
@@ -162,7 +162,7 @@ enum ConsentStatements {
         """
     }
 
-    /// Revokes what somebody gave for themselves alone: it ends with their account.
+    /// Part of a deletion: revokes the consents that the person gave for themselves alone.
     static func revokePersonal(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp

@@ -65,7 +65,7 @@ package final class Consents {
         return ConsentLimit.denial(givenToday: try count["count"])
     }
 
-    /// A personal consent needs no family.
+    /// Grants a personal consent, which needs no family.
     private func grantForOneself(_ caller: Caller, _ type: ConsentType) async throws -> ConsentResponse {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in

@@ -8,7 +8,8 @@ struct ConstraintPositions {
     private var orders: [ConstraintScope: ConstraintOrder]
     private var texts: [ConstraintScope: [ConstraintID: Int]] = [:]
 
-    /// MUST be read on the basis of the act that changes them, so that nobody else changes them meanwhile.
+    /// Reads the positions. The read MUST be part of the basis of the act that changes them, so that no concurrent act
+    /// changes them.
     init(of member: Member, _ queries: any Queries) async throws {
         let rows = try await queries.query(ConstraintStatements.positions(of: member.userID, in: member.familyID))
         var ids: [ConstraintScope: [Int: ConstraintID]] = [:]
@@ -36,8 +37,9 @@ struct ConstraintPositions {
         self[constraint.terms.scope].ids.first { $0.value == constraint.id }?.key ?? constraint.terms.priority
     }
 
-    /// - Throws: 422 naming `priority` where there is no room, and `conditions` where they look for too many texts, after
-    ///   the path of the constraint.
+    /// Inserts or moves a constraint.
+    /// - Throws: 422 for `priority` where no priority is free, and for `conditions` where the scope's constraints
+    ///   search for too many texts. The field's name follows `path`, the constraint's path.
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
         texts[constraint.terms.scope, default: [:]][constraint.id] = constraint.terms.texts
         guard texts[constraint.terms.scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.textsPerScope else {
@@ -55,7 +57,7 @@ struct ConstraintPositions {
         texts[constraint.terms.scope]?[constraint.id] = nil
     }
 
-    /// The earlier constraints that have another priority now.
+    /// Returns the constraints that `earlier` has with another priority, with their present priorities.
     func moved(since earlier: ConstraintPositions) -> [ConstraintMove] {
         ConstraintScope.allCases.flatMap { scope in
             self[scope].moved(since: earlier[scope]).map { ConstraintMove(id: $0.id, priority: $0.priority) }

@@ -63,7 +63,7 @@ enum ConstraintStatements {
         """
     }
 
-    /// A family's and its members' own, each with the owner's `pseudonym`, in the order of their ids.
+    /// Reads the constraints of a family and its members, each with the owner's `pseudonym`, in the order of their ids.
     static func withOwners(after last: ConstraintID?, limit: Int, in family: FamilyID) -> SQL {
         let isNext: SQL = last.map { "AND c.id > \($0)" } ?? ""
         return """
@@ -138,7 +138,7 @@ enum ConstraintStatements {
         """
     }
 
-    /// Part of a departure: the person's own constraints.
+    /// Part of a departure: deletes the person's own constraints.
     static func deleteAll(of user: UserID) -> SQL {
         """
         DELETE FROM ai_constraints c USING ledger_stamp

@@ -6,8 +6,8 @@ import Postgres
 
 // Writes of several constraints at once.
 extension Constraints {
-    /// Puts constraints of one scope in another order. They share out the priorities that they have, so that those that
-    /// are not named stay where they are.
+    /// Reorders constraints of one scope. The named constraints exchange their priorities among themselves, so the
+    /// others keep theirs.
     func order(_ caller: Caller, _ call: Call<NoParameters, ConstraintOrderUpdate>) async throws -> ConstraintMoves {
         let ids = call.body.ids
         let family = try await services.access.member(caller, orThrow: .noSuchConstraint, services.database).familyID

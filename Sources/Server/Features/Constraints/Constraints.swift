@@ -92,7 +92,7 @@ final class Constraints {
         }
     }
 
-    /// Changes a constraint. The later of two changes at once is made to the result of the earlier one.
+    /// Changes a constraint. Of two concurrent changes, the later one is applied to the result of the earlier one.
     func update(_ caller: Caller, _ call: Call<ConstraintPath, ConstraintUpdate>) async throws -> ConstraintChange {
         try await write(caller, call.parameters.constraintID) { member, constraint, queries in
             let terms = try call.body.applied(to: constraint.terms)

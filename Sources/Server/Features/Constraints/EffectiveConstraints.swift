@@ -3,8 +3,9 @@ import Domain
 import NagzAI
 import Postgres
 
-/// The constraints that people obey, ready to evaluate. Those of one loop are kept until the family's rights change: one
-/// set for all members without constraints of their own, and one for each of the others.
+/// A cache of the constraints that people obey, ready to evaluate. Each loop has its own, and drops a family's entries
+/// when the family's rights change: one entry for all members without constraints of their own, and one for each other
+/// member.
 final class EffectiveConstraints {
     /// The state of the constraints that a question has read with its facts.
     struct Version {
@@ -25,16 +26,16 @@ final class EffectiveConstraints {
         let bytes: Int
     }
 
-    /// Bytes of the constraints kept, roughly.
+    /// The size limit of the cache, in estimated bytes.
     private static let room = 32 << 20
-    /// The share of these bytes that an entry takes besides its constraints.
+    /// The estimated size of an entry without its constraints, in bytes.
     private static let entryBytes = 128
 
     private var entries: [Key: Entry] = [:]
     private var bytes = 0
     private static let nothing = PolicyEngine([])
 
-    /// The constraints at `version`, if they are kept.
+    /// Returns the cached constraints at `version`; nil if they are not cached.
     func kept(for user: UserID, _ version: Version?) -> PolicyEngine? {
         guard let version else { return Self.nothing }
         guard let entry = entries[Key(family: version.family, user: user)], entry.seq == version.seq else { return nil }

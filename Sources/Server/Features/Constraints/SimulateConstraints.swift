@@ -5,22 +5,24 @@ import NagzAI
 import Postgres
 import Reactor
 
-/// The limits of a simulation's cost. Its questions and constraints are anybody's words, made to take long if they can.
+/// The limits of a simulation's cost. Anybody can choose questions and constraints that take as long as possible.
 enum SimulationLimit {
-    /// Texts that all conditions look for. Preparing one takes about a microsecond.
+    /// The number of texts that all conditions search for. Preparing one takes about a microsecond.
     static let texts = 5_000
-    /// Bytes of a case's content times texts to look for: at most about 12 milliseconds, usually far less.
+    /// The limit of the content's bytes times the number of texts for one case: at most about 12 milliseconds, usually
+    /// far less.
     static let costOfCase = 5_000_000
     /// The limit of that product for all cases together.
     static let cost = 1_000_000_000
     /// The limit of that product for one turn of the loop.
     static let costOfSlice = 500_000
-    /// Bytes of the answer.
+    /// The size limit of the answer, in bytes.
     static let answer = 4 << 20
 }
 
 extension Constraints {
-    /// Evaluates questions that nobody asked, in slices: one simulation at a time for each person and two on a loop.
+    /// Evaluates constraints for hypothetical questions, in slices: one simulation at a time for each person, two on a
+    /// loop.
     func simulate(_ caller: Caller, _ call: Call<NoParameters, ConstraintSimulation>) async throws -> [UInt8] {
         let body = call.body
         let member = try await services.access.member(caller, of: body.familyID, services.database)

@@ -5,8 +5,9 @@ import TimeZones
 
 /// Makes the daily digests of people who want one notification a day, for the scheduler.
 ///
-/// A digest is one statement: it moves the person's turn on and stores the notification, or neither. So there is one a
-/// person and date, whoever makes it and however often. What it says is read when it is sent.
+/// A digest is one statement, which moves the person's schedule and stores the notification, or does neither. So a
+/// person gets one digest for a date, however many instances run this and however often. The content is read when the
+/// digest is sent.
 final class DailyDigests {
     /// The number of people that a round considers.
     private static let share = 200

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension Deliveries {
-    /// All deliveries as administrators see them, the newest first. Each look is an entry of the audit log.
+    /// Lists all deliveries for administrators, the newest first. Each read is recorded in the audit log.
     func reviews(_ caller: Caller, _ call: Call<DeliveryReviewQuery, NoBody>) async throws -> Page<DeliveryReview> {
         let account = try await services.requireAdministrator(caller, .deliveryReviewDenied)
         var details: AuditBody = ["status": call.parameters.status?.rawValue ?? "all"]

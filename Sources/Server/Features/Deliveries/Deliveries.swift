@@ -19,8 +19,8 @@ final class Deliveries {
         routes.signedIn(API.resendDelivery, resend)
     }
 
-    /// The deliveries of a nag, newest first: for its creator and the guardians. Those that nobody needed any more are
-    /// in the administrators' list alone.
+    /// Lists the deliveries of a nag, newest first, for its creator and the guardians. Dropped deliveries are only in
+    /// the administrators' list.
     func list(_ caller: Caller, _ call: Call<DeliveryListQuery, NoBody>) async throws -> Page<DeliveryResponse> {
         let query = call.parameters
         return try await nags.decide(caller, on: query.nagID, .readDeliveries) { view, queries in

@@ -62,14 +62,14 @@ public struct DeliveryOptions: Sendable {
         public let publicKey: String
         /// The address at which a push service reaches the operator: a `mailto:` or `https:` address.
         let contact: String
-        /// The networks of push services. People's clients name the services: none may be in the own network but for
-        /// tests.
+        /// The networks of push services. Clients name the services, so only tests may allow addresses of the own
+        /// network.
         var networks = NetworkGuard()
         /// The time that a push service may take.
         var timeout = Duration.seconds(5)
 
         /// - Parameter key: a private key of the curve P-256 in PEM form.
-        /// - Returns: nil if one of them is none.
+        /// - Returns: nil if the key or the contact is invalid.
         public init?(key: String, contact: String) {
             guard let key = ES256Key(pem: key), let publicKey = key.publicKey,
                 contact.hasPrefix("mailto:") || contact.hasPrefix("https://"), contact.utf8.count <= 200,
@@ -91,13 +91,14 @@ public struct DeliveryOptions: Sendable {
     public var networks = NetworkGuard()
     /// A file of certificates that are trusted; nil for the system's.
     public var authorities: String?
-    /// A notification that has been due for longer is not sent any more.
+    /// The time after which a due notification is too old to be sent.
     public var staleAfter = Timestamp.Span.hours(24)
     var retries = RetryPolicy()
 
     public init() {}
 
-    /// The gateway that sends codes to telephone numbers; nil where text messages go to none, or it is sent no numbers.
+    /// The gateway that sends codes to telephone numbers; nil if no gateway sends text messages, or webhooks get no
+    /// numbers.
     var codeGateway: Webhook? {
         guard passesTokens, case .webhook(let webhook) = sms else { return nil }
         return webhook

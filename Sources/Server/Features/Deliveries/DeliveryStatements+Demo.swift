@@ -2,8 +2,8 @@ import Domain
 import SQL
 
 extension DeliveryStatements {
-    /// The pending deliveries of a demo's family were sent when they were stored. Those of open nags stay in the queue, so
-    /// that the recipients are reminded as of any other.
+    /// Marks the pending deliveries of a demo family as sent at the time at which they were stored. Those of open nags
+    /// stay in the queue, so that their recipients get reminders as usual.
     static func endDemo(in family: FamilyID, at now: Timestamp) -> SQL {
         """
         UPDATE deliveries d SET status = 'sent', provider_ref = 'demo', sent_at = d.created_at,

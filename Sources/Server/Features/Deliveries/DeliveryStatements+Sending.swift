@@ -4,9 +4,9 @@ import SQL
 
 /// Statements of the worker that sends deliveries.
 extension DeliveryStatements {
-    /// Takes the deliveries of a channel that have been due longest, each until its lease ends, and counts an attempt.
-    /// One that was sent is due for the next reminder. Rows that another worker has locked are skipped. Its cost does
-    /// not grow with what was sent before, nor with the reminders that are due later.
+    /// Claims the deliveries of a channel that have been due longest, each until its lease ends, and counts an attempt.
+    /// A delivery that was already sent is claimed for its next reminder. Rows that another worker has locked are
+    /// skipped. The cost does not grow with deliveries that were sent before, nor with reminders that are due later.
     static func claim(_ channel: DeliveryChannel, limit: Int, at now: Timestamp, until leaseEnd: Timestamp) -> SQL {
         """
         WITH due AS MATERIALIZED (
@@ -21,8 +21,8 @@ extension DeliveryStatements {
         """
     }
 
-    /// Everything that decides whether a claimed delivery is still to be sent, when its recipient is reminded again, and
-    /// its words. No row: another worker has it, or it was sent.
+    /// Reads everything that decides whether a claimed delivery is still to be sent and when its recipient is reminded
+    /// again, and its words. No row: another worker has claimed it, or it was sent.
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
         SELECT n.status AS nag_status, n.category,
@@ -89,8 +89,8 @@ extension DeliveryStatements {
 
     // MARK: What became of it
 
-    /// Records that a provider has acknowledged it, whoever has it now.
-    /// - Parameter next: when the next reminder is due; nil if this was the last.
+    /// Records that a provider has acknowledged the message, also if another worker has claimed it meanwhile.
+    /// - Parameter next: the time of the next reminder; nil if this was the last.
     static func sent(_ claim: ClaimedDelivery, reference: String?, at now: Timestamp, next: Timestamp?) -> SQL {
         """
         UPDATE deliveries SET status = 'sent', provider_ref = \(reference), \(ended(claim, at: now, next: next))
@@ -98,7 +98,7 @@ extension DeliveryStatements {
         """
     }
 
-    /// The person has seen it on a live socket.
+    /// Records that the person has a live socket and so needs no push.
     static func delivered(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
         """
         UPDATE deliveries SET status = 'delivered', provider_ref = 'socket', \(ended(claim, at: now, next: next))
@@ -106,7 +106,8 @@ extension DeliveryStatements {
         """
     }
 
-    /// Sets what both have in common. With another reminder, attempts are counted anew, on all devices.
+    /// Sets the columns that `sent` and `delivered` have in common. For another reminder, attempts are counted anew on
+    /// all devices.
     private static func ended(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
         """
         sent_at = \(now), failure = NULL, next_attempt = \(next), repeats = repeats + \(claim.isRepeat ? 1 : 0)::integer,
@@ -115,7 +116,7 @@ extension DeliveryStatements {
         """
     }
 
-    /// It is sent again later, to the devices that have not acknowledged it.
+    /// Schedules another attempt for the devices that have not acknowledged the message.
     static func retry(
         _ claim: ClaimedDelivery, at next: Timestamp, because failure: String, acknowledged: [DeviceID]
     ) -> SQL {
@@ -125,7 +126,7 @@ extension DeliveryStatements {
         """
     }
 
-    /// It waits without an attempt.
+    /// Postpones the delivery, without counting the attempt.
     static func wait(_ claim: ClaimedDelivery, until moment: Timestamp) -> SQL {
         """
         UPDATE deliveries SET next_attempt = \(moment), attempts = attempts - 1
@@ -133,8 +134,8 @@ extension DeliveryStatements {
         """
     }
 
-    /// It is not sent any more: dropped because nobody needs it, or dead. What was sent once stays so, without further
-    /// reminders.
+    /// Ends a delivery that is not sent: dropped because nobody needs it any more, or failed. A delivery that was sent
+    /// before stays sent, without further reminders.
     static func fail(_ claim: ClaimedDelivery, because failure: String, isDropped: Bool) -> SQL {
         let result: SQL = claim.isRepeat ? "" : "status = 'failed', dropped = \(isDropped),"
         return """
@@ -143,7 +144,8 @@ extension DeliveryStatements {
             """
     }
 
-    /// Each attempt has a number, so that a worker whose lease has ended records nothing over another's.
+    /// The condition that the claim is still this worker's. Each attempt has a number, so that a worker whose lease has
+    /// ended does not overwrite the result of another.
     private static func isOurs(_ claim: ClaimedDelivery) -> SQL {
         "\(isSameMessage(claim)) AND attempts = \(claim.attempts)::bigint"
     }

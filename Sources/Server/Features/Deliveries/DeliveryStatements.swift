@@ -4,8 +4,8 @@ import SQL
 
 /// Every statement on deliveries: notifications for somebody's devices.
 enum DeliveryStatements {
-    /// A page of a nag's deliveries and its `total`, newest first, without those that were dropped; with no delivery in
-    /// it, one row of nulls.
+    /// Reads a page of a nag's deliveries, newest first, without dropped ones, each with the `total`. An empty page is
+    /// one row in which all other columns are null.
     static func page(_ page: PageRequest, of nag: NagID, in family: FamilyID) -> SQL {
         let filter: SQL = "WHERE family_id = \(family) AND nag_id = \(nag) AND NOT dropped"
         return """
@@ -36,7 +36,8 @@ enum DeliveryStatements {
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
         """
 
-    /// A page and its `total`, the newest first; with no delivery in it, one row of nulls.
+    /// Reads a page of all deliveries, the newest first, each with the `total`. An empty page is one row in which all
+    /// other columns are null.
     static func reviews(_ query: DeliveryReviewQuery) -> SQL {
         let status: SQL = query.status.map { "status = \($0.rawValue)" } ?? "true"
         let dropped: SQL = query.isDropped.map { $0 ? "dropped" : "NOT dropped" } ?? "true"
@@ -62,7 +63,7 @@ enum DeliveryStatements {
         """
     }
 
-    /// Part of an act: a failed delivery is pending again.
+    /// Part of an act: makes a failed delivery pending again.
     static func resend(_ delivery: DeliveryID, in family: FamilyID, at now: Timestamp) -> SQL {
         """
         UPDATE deliveries SET status = 'pending', next_attempt = \(now), attempts = 0, failure = NULL, dropped = false
@@ -128,8 +129,9 @@ enum DeliveryStatements {
             """
     }
 
-    /// The daily digest of a date. It stays pending until a worker sends it.
-    /// - Parameter turn: a statement that takes the person's turn, and returns a row with the `family_id` if it did.
+    /// Inserts the daily digest of a date. It stays pending until a worker sends it.
+    /// - Parameter turn: a statement that moves the person's schedule, and returns a row with the `family_id` if it
+    ///   did.
     static func insertDigest(
         _ ids: DeliveryIDs, on date: CivilDate, to user: UserID, with turn: SQL, at now: Timestamp
     ) -> SQL {
@@ -140,8 +142,8 @@ enum DeliveryStatements {
     }
 
     /// - Parameters:
-    ///   - columns: what says the cause, and its `values`.
-    ///   - condition: begins with AND.
+    ///   - columns: the columns that say what caused the notification, with their `values`.
+    ///   - condition: an additional condition, which begins with AND.
     private static func insert(
         _ ids: DeliveryIDs, _ columns: SQL, _ values: SQL, to user: UserID, _ condition: SQL = "",
         from source: SQL = "ledger_stamp", at now: Timestamp
@@ -192,7 +194,7 @@ enum Notice: String, CaseIterable {
     /// The owner of a policy whose co-owner left has proposed another one.
     case coOwnerProposed = "co_owner_proposed"
 
-    /// Whether it is for the person, whichever family it came from and whether they are still its member.
+    /// Whether the notice is for the person themselves, also after they have left the family that it came from.
     var isPersonal: Bool {
         switch self {
         case .codesRenewed, .childCodeRenewed: false

@@ -9,7 +9,8 @@ enum DeviceStatements {
 
     // MARK: Reads
 
-    /// A page and its `total`, the latest registrations first; with no device in it, one row of nulls.
+    /// Reads a page of the person's devices, the latest registrations first, each with the `total`. An empty page is
+    /// one row in which all other columns are null.
     static func page(of user: UserID, _ page: PageRequest) -> SQL {
         """
         SELECT \(columns), t.total
@@ -60,8 +61,8 @@ enum DeviceStatements {
 
     // MARK: Statements of an act
 
-    /// Stores a device, or what has changed of it. A token that another account has registered violates
-    /// `devices_token_key`. Stores nothing when the session has ended.
+    /// Stores a device or its changes. A token that another account has registered violates `devices_token_key`. Stores
+    /// nothing when the session has ended.
     static func store(
         _ device: DeviceTokenResponse, _ keys: WebPushKeys?, of session: SessionID?, at now: Timestamp
     ) -> SQL {
@@ -95,7 +96,7 @@ enum DeviceStatements {
 
     // MARK: Use
 
-    /// Notes that the device was used.
+    /// Records that the device was used.
     static func use(_ device: DeviceID, of user: UserID, at now: Timestamp) -> SQL {
         "UPDATE devices SET last_used_at = \(now) WHERE id = \(device) AND user_id = \(user)"
     }

@@ -45,7 +45,8 @@ final class Devices {
         throw APIError.deviceIsContended
     }
 
-    /// The number of times that a token is taken from other accounts that register it at the same time.
+    /// The number of times that a registration takes the token from another account, in case other accounts register it
+    /// concurrently.
     private static let moves = 20
 
     private func store(
@@ -90,8 +91,8 @@ final class Devices {
         return keys
     }
 
-    /// Ends the registration by another account, in the chain of its owner, who is notified. If the process dies
-    /// before the caller's registration is stored, the token is nobody's.
+    /// Removes the token's registration by another account, in an act in that owner's chain, and notifies the owner. If
+    /// the process dies before the caller's registration is stored, the token belongs to nobody.
     private func takeFromOther(_ token: Secret, _ caller: Caller) async throws {
         let found = try await services.database.query(
             DeviceStatements.ofAnother(than: caller.userID, token: token)

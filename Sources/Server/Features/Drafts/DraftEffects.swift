@@ -13,7 +13,8 @@ struct DraftEffects {
     let incentives: Incentives
     let mediator: Mediator
 
-    /// - Returns: the act that carries the draft out for this member, and what it makes or changes; or why they may not.
+    /// Decides about the execution of a draft by a member.
+    /// - Returns: the act that carries out the draft, and the ID of the row that it creates or changes; or the refusal.
     func decide(
         _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
@@ -53,8 +54,8 @@ struct DraftEffects {
         return view
     }
 
-    /// Sends a push-back, within the limits that hold for the mediator's own, of which it uses up one unless its evaluation
-    /// has done so.
+    /// Sends a push-back within the mediator's limits. It counts as one push-back, unless its evaluation was already
+    /// counted.
     private func sending(
         _ message: String, _ draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
@@ -71,9 +72,9 @@ struct DraftEffects {
         return .perform(act, event.retyped())
     }
 
-    /// Evaluates by the rules whether the nag may be pushed back on now.
-    /// - Parameter counted: when this push-back was counted; nil if it was not.
-    /// - Throws: 409 where they allow none, with their reason.
+    /// Evaluates whether the rules allow a push-back on the nag now.
+    /// - Parameter counted: the time at which this push-back was counted; nil if it was not counted yet.
+    /// - Throws: 409 with the rules' reason, where they allow no push-back.
     func pushBack(
         on nag: NagID, countedAt counted: Timestamp? = nil, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<PushBackResponse> {

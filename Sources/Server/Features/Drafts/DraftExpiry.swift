@@ -3,11 +3,12 @@ import Contract
 import Domain
 import Postgres
 
-/// Marks drafts whose time is over, also because the AI may no longer work for their author. Until then each step checks the time itself.
+/// Marks drafts that have expired, or whose author the AI may no longer work for. Until a draft is marked, each step
+/// checks its expiry itself.
 ///
-/// Each is an act in the chain of its family. Any number of instances may run it at the same time.
+/// Each draft is marked by an act in the chain of its family. Any number of instances may run this at the same time.
 struct DraftExpiry {
-    /// Drafts in one read.
+    /// The number of drafts in one read.
     static let batch = 500
 
     let database: any Queries

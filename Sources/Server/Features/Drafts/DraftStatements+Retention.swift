@@ -14,7 +14,7 @@ extension DraftStatements {
         """
     }
 
-    /// Part of a purge.
+    /// Part of a purge: deletes the drafts that the person is the author of.
     static func deleteAll(of user: UserID) -> SQL {
         """
         DELETE FROM drafts d USING ledger_stamp, memberships m
@@ -22,7 +22,7 @@ extension DraftStatements {
         """
     }
 
-    /// The drafts that the person asked for.
+    /// Reads the drafts that the person is the author of.
     static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT d.id, jsonb_build_object(

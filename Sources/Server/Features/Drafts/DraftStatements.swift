@@ -42,7 +42,8 @@ enum DraftStatements {
         """
     }
 
-    /// A page, the newest first, each with the `total`; at least one row. A draft whose time is over counts as expired.
+    /// Reads a page of drafts, the newest first, each with the `total`; at least one row. A draft past its expiry
+    /// counts as expired.
     static func page(_ query: DraftListQuery, for user: UserID, seesAll: Bool, at now: Timestamp) -> SQL {
         let state: SQL =
             query.state.map {
@@ -63,7 +64,7 @@ enum DraftStatements {
     /// The condition of the index `open_drafts`.
     private static let isOpen: SQL = "d.state IN ('draft', 'approved', 'confirmed')"
 
-    /// Drafts whose time is over and that are not marked yet, the oldest first, with their families.
+    /// Reads the drafts that have expired and are not marked yet, the oldest first, with their families.
     static func overdue(at now: Timestamp, limit: Int) -> SQL {
         """
         SELECT d.family_id, d.id FROM drafts d WHERE \(isOpen) AND d.expires_at < \(now)
@@ -99,7 +100,7 @@ enum DraftStatements {
         """
     }
 
-    /// A new version, which nobody has approved.
+    /// Stores a new version, which is not approved.
     static func edit(_ draft: DraftResponse) -> SQL {
         update(
             draft.id,
@@ -114,7 +115,7 @@ enum DraftStatements {
         update(id, "state = 'approved', approved_by = \(user), approved_at = \(now), updated_at = \(now)")
     }
 
-    /// Takes the place of an earlier key.
+    /// Confirms a draft: stores the key that its execution needs, in place of an earlier one.
     static func confirm(_ id: DraftID, _ key: DraftKey, at now: Timestamp) -> SQL {
         update(
             id,
@@ -124,7 +125,7 @@ enum DraftStatements {
             """)
     }
 
-    /// Uses the key up.
+    /// Marks a draft as executed, and removes its key.
     static func execute(_ id: DraftID, by user: UserID, result: ResourceID, at now: Timestamp) -> SQL {
         update(
             id,
@@ -134,6 +135,7 @@ enum DraftStatements {
             """)
     }
 
+    /// Ends a draft without executing it.
     /// - Parameter state: rejected or expired.
     static func end(_ id: DraftID, as state: DraftState, at now: Timestamp) -> SQL {
         update(id, "state = \(state), \(noKey), updated_at = \(now)")
@@ -145,8 +147,8 @@ enum DraftStatements {
             "state = 'rejected', rejected_by = \(user), rejected_at = \(now), \(noKey), updated_at = \(now)")
     }
 
-    /// Parts of a departure: the person's open drafts are rejected, and their approvals and keys of others' are void;
-    /// others' drafts whose authors needed the person's consent are over.
+    /// Parts of a departure: reject the person's open drafts, void their approvals and confirmations of others' drafts,
+    /// and expire others' drafts whose authors depended on the person's consent.
     static func end(of user: UserID, at now: Timestamp) -> [SQL] {
         let left: SQL = "consent.user_id <> \(user)"
         return [
@@ -155,7 +157,8 @@ enum DraftStatements {
         ]
     }
 
-    /// One statement changes a row once: those that are over for want of a consent are left out.
+    /// Rejects the person's drafts and voids their approvals. Drafts that expire for want of a consent are left out,
+    /// because one statement changes a row only once.
     private static func rejectAndVoid(of user: UserID, left: SQL, at now: Timestamp) -> SQL {
         """
         UPDATE drafts d SET
@@ -171,17 +174,17 @@ enum DraftStatements {
         """
     }
 
-    /// Part of an act that revokes consents: the time of open drafts is over whose authors have none left.
-    /// `DraftExpiry` marks them, each with an entry of the audit log.
+    /// Part of an act that revokes consents: expires the open drafts of authors who are left without a consent.
+    /// `DraftExpiry` marks them, each with an entry in the audit log.
     /// - Parameters:
-    ///   - left: a condition on `consent`: those that the act does not revoke.
-    ///   - leaver: whose own drafts end in another way.
+    ///   - left: a condition on `consent` that selects the consents that the act does not revoke.
+    ///   - leaver: the person whose own drafts end in another way; nil for none.
     static func endWithoutConsent(left: SQL, besidesThoseOf leaver: UserID? = nil, at now: Timestamp) -> SQL {
         let others: SQL = leaver.map { "AND d.author_id <> \($0)" } ?? ""
         return bringForward(.consentMissing, where: "\(hasNoConsent(left: left)) \(others)", at: now)
     }
 
-    /// Part of an act by which somebody switches the AI off: the time of their open drafts is over.
+    /// Part of an act by which a person switches the AI off: expires their open drafts.
     static func endSwitchedOff(of user: UserID, at now: Timestamp) -> SQL {
         bringForward(.modeOff, where: "d.author_id = \(user)", at: now)
     }

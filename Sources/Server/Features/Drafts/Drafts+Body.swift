@@ -14,8 +14,9 @@ extension Drafts {
         var misread: [String] = []
     }
 
-    /// The body that the client gives, or what the rules make of the request: the one place that drafts.
-    /// - Parameter modelled: what a model read in the words; nil where the rules read them.
+    /// Returns the body that the client gives, or the one that the rules make of the request. Every draft's body comes
+    /// from here.
+    /// - Parameter modelled: the nag that a model read from the words; nil where the rules read them.
     func body(
         _ order: DraftCreate, _ modelled: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<Drafted> {
@@ -57,8 +58,8 @@ extension Drafts {
         }
     }
 
-    /// The digest of the selected nags that a digest of this week counts, and of nothing else. For a member who does not see
-    /// everybody's insights it is about their own.
+    /// Returns a digest of the selected nags that count in this week's digest. For a member who may not see everybody's
+    /// insights it is about their own nags.
     private func digest(
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Drafted {
@@ -118,7 +119,7 @@ extension DraftBody {
         }
     }
 
-    /// Times as clients see them, so that what is shown is what runs.
+    /// The body with due times in whole milliseconds, the precision that clients show.
     var flooredToMillisecond: DraftBody {
         switch self {
         case .suggestedNag(var nag):

@@ -4,8 +4,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Drafts that came with one import, and the steps that several of them take together. Each takes the step that it
-/// would take alone, with its own entry in the audit log: all of them or none.
+/// The drafts of one import, and the steps that are taken for several of them together. For each draft the step is the
+/// same as alone, with its own entry in the audit log; all of them are taken or none.
 extension Drafts {
     // MARK: Importing
 
@@ -68,7 +68,8 @@ extension Drafts {
         }
     }
 
-    /// Gives one second key, which opens one execution of exactly these drafts in these versions, and no draft alone.
+    /// Gives one confirmation, which allows one execution of exactly these drafts in these versions, and of no draft
+    /// alone.
     func confirmImport(_ caller: Caller, _ call: Call<ImportPath, ImportSelection>) async throws -> DraftConfirmation {
         let token = AITokens(random: services.random).make()
         let key = key(call.body.digest(of: token), of: caller)
@@ -90,9 +91,9 @@ extension Drafts {
         }
     }
 
-    /// Takes a step with each chosen draft that has not taken it yet.
-    /// - Throws: 404 for an import, and for a draft of it, that the caller does not see; 403 where the request comes
-    ///   from voice or a shortcut; 409 where the step is not the next one of a draft. Nothing is changed then.
+    /// Takes a step for each chosen draft for which it was not taken yet.
+    /// - Throws: 404 for an import, or a draft of it, that the caller does not see; 403 for a request from voice or a
+    ///   shortcut; 409 if the step is not the next one of a draft. Nothing is changed then.
     private func takeAll<Answer: WireContent>(
         _ step: DraftStep, _ caller: Caller, _ batch: ImportID, _ selection: ImportSelection,
         answer: (ImportedDrafts) -> Answer,
@@ -162,7 +163,7 @@ private struct ImportedDrafts {
 }
 
 extension ImportSelection {
-    /// Returns the digest of a second key for exactly these drafts in these versions.
+    /// Returns the digest of a confirmation for exactly these drafts in these versions.
     func digest(of token: Secret) -> [UInt8] {
         let choices = drafts.sorted { $0.draftID < $1.draftID }.map { "\($0.draftID) \($0.version)" }
         return AITokens.digest(Secret(([token.wireText] + choices).joined(separator: "\n")))

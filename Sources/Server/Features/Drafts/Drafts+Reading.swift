@@ -7,7 +7,7 @@ import Reactor
 import SQL
 
 extension Drafts {
-    /// A reading of the author's words, and its author: a model or the rules.
+    /// The result of reading the author's words, and who read them: a model or the rules.
     struct Reading {
         /// The nag that a model read; nil where the rules read the words.
         var nag: DraftedNag?
@@ -16,7 +16,7 @@ extension Drafts {
         var warnings: [String] = []
         /// Whether some words were not understood.
         var isMisread = false
-        /// The statements that use confirmations up.
+        /// The statements that consume confirmations.
         var tokens: [SQL] = []
         /// The permit by which the words were read; nil where there were none.
         var permit: ExecutionPermit?
@@ -50,8 +50,8 @@ extension Drafts {
         let reply: ModelReply
     }
 
-    /// Has a model read the words, if it may be sent them. It records nothing: what is refused here is refused again by
-    /// the act.
+    /// Asks a model to read the words, if they may be sent to it. It records nothing: the act makes every refusal
+    /// again.
     func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> Asked? {
         let (database, text) = (services.database, try Self.words(of: order))
         guard let models = mediator.models else { return nil }
@@ -73,8 +73,9 @@ extension Drafts {
         }
     }
 
-    /// Asks the constraints about the words, and a model's reply for what it read. Where the rules read them, a prompt to
-    /// confirm is a warning: nothing happens before a person has approved and confirmed the draft.
+    /// Evaluates the constraints for the words, and takes a model's reading from its reply. Where the rules read the
+    /// words, a constraint that asks for a confirmation is only a warning, because nothing happens before a person has
+    /// approved and confirmed the draft.
     func reading(
         _ order: DraftCreate, _ member: Member, _ attempt: ExecutionAttempt, _ reply: ModelReply?,
         _ queries: any Queries
@@ -119,7 +120,7 @@ extension Drafts {
     /// A reason for which a model's reading is not used.
     private struct Problem: Error {
         let fallback: FallbackReason
-        /// The code for the author, where the rules may not read the words instead.
+        /// The error code for the author, where the rules may not read the words instead.
         let code: ExecutionCode
         var secondsToWait: Int?
     }
@@ -145,7 +146,7 @@ extension Drafts {
 
     // MARK: Permission
 
-    /// The question that constraints, preferences and confirmations are asked about.
+    /// Returns the question for which constraints, preferences and confirmations are checked.
     func attempt(
         _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller, since started: MonotonicTime
     ) -> ExecutionAttempt {

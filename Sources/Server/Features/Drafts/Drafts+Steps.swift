@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Drafts {
-    /// Edits a draft, for everybody who sees it. The approval and the second key are void then.
+    /// Edits a draft, for everybody who sees it. That voids the approval and the confirmation.
     func edit(_ caller: Caller, _ call: Call<DraftPath, DraftUpdate>) async throws -> DraftResponse {
         try await step(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
             var edited = draft.response
@@ -20,8 +20,8 @@ extension Drafts {
         }
     }
 
-    /// The act that gives a draft another body: its next version, without approval and second key.
-    /// - Parameter statements: what else the act writes.
+    /// Returns the act that gives a draft another body: a new version, without approval and confirmation.
+    /// - Parameter statements: further statements of the act.
     func edit(
         _ draft: inout DraftResponse, to body: DraftBody, by member: Member, _ statements: [SQL], at now: Timestamp,
         _ queries: any Queries
@@ -70,7 +70,7 @@ extension Drafts {
                 [DraftStatements.approve(approved.id, by: member.userID, at: now)], at: now, queries), approved)
     }
 
-    /// Gives the second key, to somebody who may do what the draft does. An earlier key is void then.
+    /// Gives a confirmation to a person who may do what the draft does. That voids an earlier confirmation.
     func confirm(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftConfirmation {
         let token = AITokens(random: services.random).make()
         let key = key(AITokens.digest(token), of: caller)
@@ -113,7 +113,7 @@ extension Drafts {
         return confirmation
     }
 
-    /// - Parameter digest: of the second key.
+    /// - Parameter digest: the digest of the confirmation.
     func execution(
         of draft: StoredDraft, _ digest: [UInt8], by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
@@ -168,7 +168,7 @@ extension Drafts {
 
     // MARK: What all have in common
 
-    /// A step whose answer is the draft; one that was taken before gets it as it is.
+    /// Takes a step whose answer is the draft. If the step was taken before, the answer is the draft as it is.
     private func step(
         _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
         _ decide: (Member, StoredDraft, any Queries) async throws -> Decision<DraftResponse>

@@ -8,9 +8,9 @@ import SQL
 
 /// Drafts: what the AI would send or change for somebody, which people see, edit, approve and execute.
 ///
-/// A draft holds exactly what its execution does. It is approved by somebody who may do that without a draft, who then
-/// gets a second key for one execution within 60 seconds. The execution is the effect's own act, and the draft's row
-/// changes in it: both or neither. Author, addressee and guardians see a draft; nobody else does.
+/// A draft's body is exactly what its execution does. It is approved by a person who may do the same without a draft;
+/// this person then gets a confirmation for one execution within 60 seconds. The execution is the effect's own act,
+/// which also changes the draft's row: both or neither. Only the author, the addressee and guardians see a draft.
 final class Drafts {
     let services: Services
     let nags: Nags
@@ -60,15 +60,16 @@ final class Drafts {
         return try StoredDraft(row)
     }
 
-    /// Guardians see what the AI is asked to do for anybody of the family.
+    /// Whether the member sees the drafts of everybody in the family, as guardians do.
     static func seesAll(_ member: Member) -> Bool {
         RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
     }
 
     // MARK: Creating
 
-    /// Every member may have drafts made; whether one can be approved shows when somebody does. A model is asked before the
-    /// act, and the act decides again: what was forbidden in the meantime is not stored.
+    /// Creates a draft. Every member may have drafts made; whether a draft can be approved is checked at the approval.
+    /// A model is asked before the act, and the act decides again, so that nothing is stored that was forbidden in the
+    /// meantime.
     func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
         let (order, family, started) = (call.body, call.body.familyID, MonotonicTime.now())
         let id: DraftID = services.random.identifier(at: caller.now)

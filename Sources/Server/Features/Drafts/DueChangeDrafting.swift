@@ -10,9 +10,10 @@ struct DueChangeDrafting {
     let services: Services
     let caller: Caller
 
-    /// The refusal of the move, naming the draft: a new one, or the open one that an equal request has made.
-    /// - Throws: the plain refusal where no draft can be made: the nag is of a connection, which has no drafts, the consent
-    ///   or the person's switch for the AI is off, the time is too far ahead, or the day's number of drafts is reached.
+    /// Decides to refuse the move with the ID of the draft that proposes it: a new draft, or the open one of an equal
+    /// request.
+    /// - Throws: the refusal without a draft where none can be made: the nag is of a connection, the consent or the
+    ///   person's preference for the AI is missing, the time is too far ahead, or the day's limit of drafts is reached.
     func refuse<Answer>(
         _ refusal: APIError, moving view: NagView, to dueAt: Timestamp, as input: Provenance, _ queries: any Queries
     ) async throws -> Decision<Answer> {

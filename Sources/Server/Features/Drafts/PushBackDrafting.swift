@@ -10,8 +10,8 @@ import Postgres
 package struct PushBackDrafting {
     let services: Services
 
-    /// Adds the draft to the evaluation's answer and act: none where the rules allow no push-back, its text is longer
-    /// than one may be, or the nag is of a connection, which has no drafts.
+    /// Adds the draft to the evaluation's answer and act. It adds none where the rules allow no push-back, where the
+    /// text is too long for a draft's message, and for a nag of a connection, because connections have no drafts.
     func add<Response>(
         to evaluation: RecordedAnswer<Response>, _ attempt: ExecutionAttempt, _ queries: any Queries
     ) async throws {

@@ -5,7 +5,7 @@ import DomainSQL
 import JSON
 import Postgres
 
-/// A draft as it is stored: what people see of it, and its second key, which nobody sees.
+/// A draft as it is stored: the parts that people see, and the key of its confirmation, which nobody sees.
 struct StoredDraft {
     var response: DraftResponse
     let key: DraftKey?
@@ -62,7 +62,7 @@ struct StoredDraft {
         return value
     }
 
-    /// Returns the draft as it is at a moment: its time may be over.
+    /// Returns the draft with its state at that moment: it may have expired.
     func response(at now: Timestamp) -> DraftResponse {
         var draft = response
         draft.progress.state = draft.progress.state(at: now)

@@ -15,8 +15,8 @@ extension ExecutionAttempt {
     }
 
     /// - Parameters:
-    ///   - decided: the permit's, or the same once it was confirmed.
-    ///   - sideEffects: what is written beside the history.
+    ///   - decided: the permit's decision, before or after the person's confirmation.
+    ///   - sideEffects: the rows that are written besides the history.
     func report(
         _ permit: ExecutionPermit, _ decided: DecidedRoute, confidence: Double?, sideEffects: [String],
         by author: Authorship
@@ -44,7 +44,8 @@ extension ExecutionAttempt {
             warnings: policy.warnings, sideEffects: sideEffects)
     }
 
-    /// The record in the history; nil for somebody without a family, of whose questions the audit log alone tells.
+    /// Returns the record for the history; nil for a person without a family, whose questions only the audit log
+    /// records.
     func record(_ report: ExecutionReport, _ code: String?) -> ExecutionRecord? {
         guard let home = requester.settings.home else { return nil }
         return ExecutionRecord(
@@ -71,8 +72,8 @@ extension ExecutionAttempt {
 
     // MARK: Refusals
 
-    /// Refuses a question that a model was asked, for a reason that has come up in the meantime. Nothing of the model's
-    /// answer is recorded, but that it was asked.
+    /// Refuses a question after a model was asked, for a reason that has arisen in the meantime. Of the model's reply,
+    /// only the fact that it was asked is recorded.
     func refuse<Answer>(_ error: APIError, asked reply: ModelReply) -> Decision<Answer> {
         let report = report(
             .failed, reply.decided, .nothing, by: Authorship(asked: reply.asked))

@@ -57,10 +57,10 @@ final class ExecutionAttempt {
         return permit
     }
 
-    /// The microseconds since the question came.
+    /// The microseconds since the question arrived.
     var microseconds: Int { MonotonicTime.now().nanoseconds(since: started) / 1_000 }
 
-    /// Notes that the question has reached a stage, the first time that it does.
+    /// Records the time at which the question first reached a stage.
     func reach(_ stage: ExecutionStage) {
         if stages.contains(where: { $0.stage == stage }) { return }
         stages.append(StageTime(stage, at: caller.now + Timestamp.Span(microseconds: Int64(clamping: microseconds))))
@@ -76,17 +76,17 @@ final class ExecutionAttempt {
     // MARK: Tokens
 
     enum TokenUse {
-        /// The statements that use them up.
+        /// The statements that consume the session's use and the confirmation.
         case used([SQL])
-        /// The refusal, with the confirmation that the person is asked for, if they are.
+        /// The refusal, and the confirmation that the person is asked for; nil for none.
         case refused(ExecutionRefusal, ConfirmationRequest?)
     }
 
-    /// A confirmation that somebody is asked for.
+    /// A confirmation that a person is asked for.
     struct ConfirmationRequest {
         let token: Secret
         let requestDigest: [UInt8]
-        /// Whether a constraint asks for it, and whether it sends the question further than the device.
+        /// Whether a constraint asks for the confirmation, and whether it is for a fallback beyond the device.
         let isOfConstraint: Bool
         let isOfFallback: Bool
     }
@@ -94,9 +94,9 @@ final class ExecutionAttempt {
     /// Whether there is an AI session to check or something to confirm.
     func needsTokens(for permit: ExecutionPermit) -> Bool { options.sessionID != nil || permit.prompt != nil }
 
-    /// Checks the AI session and what has to be confirmed. An act that uses them MUST require that nothing has changed
-    /// since its facts were read.
-    /// - Parameter confirmed: the prompt that the question's confirmation was used up for already; nil for none.
+    /// Checks the AI session and the confirmation. An act that uses them MUST require that nothing has changed since
+    /// its facts were read.
+    /// - Parameter confirmed: the prompt for which the question's confirmation was consumed before; nil for none.
     func useTokens(
         _ permit: ExecutionPermit, _ tokens: AITokens, confirmed: String?, _ queries: any Queries
     ) async throws -> TokenUse {
@@ -134,9 +134,9 @@ final class ExecutionAttempt {
         return .used(statements)
     }
 
-    /// Uses the question's confirmation up, before its words leave the server: of any number of questions with the same
-    /// one, one goes out.
-    /// - Returns: whether it could be used.
+    /// Consumes the question's confirmation before its words leave the server. Of several questions with the same
+    /// confirmation, only one is sent.
+    /// - Returns: whether the confirmation could be used.
     func useConfirmation(of prompt: String, _ queries: any Queries) async throws -> Bool {
         guard let token = options.confirmation else { return false }
         let rows = try await queries.query(

@@ -117,7 +117,7 @@ struct ExecutionPermit {
         }
     }
 
-    /// The model that is asked, or why there is none, and what the person should know of that.
+    /// Returns the model to ask, or the reason for which there is none, with a notice for the person.
     private static func model(
         of taskType: TaskType, _ name: String?, _ mode: AIMode, _ models: ReachableModels
     ) -> (ChosenModel?, FallbackReason?, notice: String?) {
@@ -191,7 +191,7 @@ struct ExecutionRefusal: Error {
     /// The message for the person.
     let message: String
     let policy: PolicyResult
-    /// The router's decision, as far as it came.
+    /// The router's decision; incomplete if the question was refused before it was routed.
     let decided: DecidedRoute
     let constraint: ConstraintID?
     /// The model that failed; the rules where none was asked.
@@ -254,7 +254,7 @@ extension ExecutionCode {
         }
     }
 
-    /// The input that is wrong; nil where it is none.
+    /// The name of the invalid input; nil for other refusals.
     fileprivate var field: String? {
         switch self {
         case .taskUnknown: "task_type"

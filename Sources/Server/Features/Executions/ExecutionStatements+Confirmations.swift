@@ -4,8 +4,8 @@ import SQL
 
 /// The statements on confirmations: what a person has to agree to before a question is answered.
 extension ExecutionStatements {
-    /// Part of an act.
-    /// - Parameter record: of the question that has to wait, for the history of one that is declined.
+    /// Part of an act: stores a request for a confirmation.
+    /// - Parameter record: the record of the waiting question, for the history if it is declined.
     static func ask(
         _ asked: ExecutionAttempt.ConfirmationRequest, _ record: ExecutionRecord?, of user: UserID,
         in family: FamilyID, until end: Timestamp
@@ -28,7 +28,7 @@ extension ExecutionStatements {
         """
     }
 
-    /// A row while the confirmation can be used for a request. Read it on the basis of the act that uses it.
+    /// Returns a row while the confirmation can be used for a request. Read it on the basis of the act that uses it.
     static func confirmation(_ digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT c.family_id FROM ai_confirmations c
@@ -37,7 +37,7 @@ extension ExecutionStatements {
         """
     }
 
-    /// Uses a confirmation up by itself. A row if it could be used.
+    /// Consumes a confirmation in a statement of its own. It returns a row if the confirmation could be used.
     static func useNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE ai_confirmations c SET used_at = \(now)
@@ -47,7 +47,7 @@ extension ExecutionStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: consumes a confirmation.
     static func use(confirmation digest: [UInt8], at now: Timestamp) -> SQL {
         "UPDATE ai_confirmations c SET used_at = \(now) FROM ledger_stamp WHERE c.digest = \(digest)"
     }

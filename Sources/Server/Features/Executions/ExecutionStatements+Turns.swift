@@ -3,9 +3,9 @@ import Domain
 import NagzAI
 import SQL
 
-/// The statements on the turns of AI sessions. A session that is deleted takes its turns along.
+/// The statements on the turns of AI sessions. Deleting a session deletes its turns.
 extension ExecutionStatements {
-    /// The turns of a session that goes on, newest first.
+    /// Reads the turns of a session that has not expired, newest first.
     static func turns(of digest: [UInt8], _ user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT t.master, t.sealed FROM ai_sessions s JOIN ai_session_turns t ON t.digest = s.digest
@@ -14,7 +14,7 @@ extension ExecutionStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: stores a turn.
     static func addTurn(
         _ sealed: [UInt8], _ master: [UInt8], of execution: ExecutionID, to digest: [UInt8], at now: Timestamp
     ) -> SQL {

@@ -16,7 +16,7 @@ enum ExecutionStatements {
         return insert(record, family, trace: "trace", session, question)
     }
 
-    /// Part of an act of the person's own family: the record of a question that was given up, under its own trace.
+    /// Part of an act in the person's own family: stores the record of a declined question, under the question's trace.
     static func record(declined record: ExecutionRecord) -> SQL {
         insert(record, "family_id", trace: "\(record.traceID)", nil, nil)
     }
@@ -35,7 +35,7 @@ enum ExecutionStatements {
             """
     }
 
-    /// The digest of the question that a person has first asked under an id, as far as the history has it.
+    /// Reads the digest of the first question that a person asked under an ID, if the history still has it.
     static func question(_ id: QuestionID, of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT e.question_digest FROM ai_executions e
@@ -122,7 +122,7 @@ enum ExecutionStatements {
         "SELECT count(*) AS count FROM (\(oldest(of: user, in: family, before: moment, limit: limit))) x"
     }
 
-    /// Part of an act.
+    /// Part of an act: deletes the oldest `limit` executions before a moment.
     static func delete(of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int) -> SQL {
         """
         DELETE FROM ai_executions WHERE (family_id, user_id, created_at, id) IN (
@@ -141,7 +141,7 @@ enum ExecutionStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: deletes the person's executions under a trace.
     static func delete(_ trace: TraceID, of user: UserID) -> SQL {
         """
         DELETE FROM ai_executions e USING ledger_stamp
@@ -149,7 +149,7 @@ enum ExecutionStatements {
         """
     }
 
-    /// Part of a purge.
+    /// Part of a purge: deletes all executions of the person.
     static func deleteAll(of user: UserID) -> SQL {
         """
         DELETE FROM ai_executions e USING ledger_stamp, memberships m
@@ -159,7 +159,7 @@ enum ExecutionStatements {
 
     // MARK: AI sessions
 
-    /// Part of an act.
+    /// Part of an act: stores a new AI session.
     static func begin(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO ai_sessions (digest, family_id, user_id, created_at, used_at)
@@ -167,7 +167,7 @@ enum ExecutionStatements {
         """
     }
 
-    /// One row while the session goes on.
+    /// Returns one row unless the AI session has expired or ended.
     static func session(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT s.family_id FROM ai_sessions s
@@ -175,14 +175,14 @@ enum ExecutionStatements {
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: records that the AI session was used.
     static func use(session digest: [UInt8], at now: Timestamp) -> SQL {
         """
         UPDATE ai_sessions s SET used_at = greatest(s.used_at, \(now)) FROM ledger_stamp WHERE s.digest = \(digest)
         """
     }
 
-    /// Part of an act.
+    /// Part of an act: ends an AI session.
     static func end(session digest: [UInt8]) -> SQL {
         "DELETE FROM ai_sessions s USING ledger_stamp WHERE s.digest = \(digest)"
     }

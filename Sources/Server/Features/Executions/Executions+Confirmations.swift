@@ -7,8 +7,8 @@ import Postgres
 import SQL
 
 extension Executions {
-    /// Gives up a question that asked for a confirmation; the confirmation cannot be used any more, and the history and
-    /// the audit log have what was declined.
+    /// Declines the confirmation that a question needs. The confirmation can no longer be used, and the history and the
+    /// audit log record that it was declined.
     func decline(
         _ caller: Caller, _ call: Call<NoParameters, ConfirmationReply>
     ) async throws -> CancelledExecution {
@@ -33,7 +33,7 @@ extension Executions {
     }
 }
 
-/// A question that waited for a confirmation and did not get it.
+/// A question whose confirmation was declined.
 private struct DeclinedQuestion {
     let isOfConstraint: Bool
     let isOfFallback: Bool

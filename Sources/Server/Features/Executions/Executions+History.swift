@@ -40,8 +40,8 @@ extension Executions {
     /// Records that one call deletes at most.
     private static let deletions = 10_000
 
-    /// The caller's own, and for guardians everybody's of the family. A page may be short and still have a cursor, where
-    /// many records do not match.
+    /// Lists the caller's own executions, and for guardians those of the whole family. A page may be short and still
+    /// have a cursor, where many records do not match the filter.
     func list(_ caller: Caller, _ call: Call<ExecutionListQuery, NoBody>) async throws -> ExecutionPage {
         let query = call.parameters
         let person = try await readable(query.filter.userID, in: query.filter.familyID, caller)

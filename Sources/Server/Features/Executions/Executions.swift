@@ -5,7 +5,7 @@ import JSON
 import NagzAI
 import Postgres
 
-/// Executions: questions that say what is to answer them, their history, AI sessions and confirmations.
+/// Executions: questions with options for who answers them, their history, AI sessions and confirmations.
 final class Executions {
     let services: Services
     private let mediator: Mediator

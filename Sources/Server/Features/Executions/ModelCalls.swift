@@ -4,8 +4,8 @@ import ModelProviders
 import NagzAI
 import Postgres
 
-/// Has models word answers. A question is sent once, whatever becomes of it, and while it is under way no session or lock
-/// of the database is held.
+/// Asks models to word answers. A question is sent once, whatever the result, and no database session or lock is held
+/// while the model answers.
 final class ModelCalls {
     private let services: Services
     private let prompts: PromptBook
@@ -17,10 +17,10 @@ final class ModelCalls {
         calls = Lane(services.database.poller, sharing: services.models.shared.questions)
     }
 
-    /// Asks the model of a permit, once its AI session and confirmation are found good. The confirmation is used up.
+    /// Asks the permitted model, after checking the AI session and the confirmation. The confirmation is consumed.
     /// - Parameters:
-    ///   - told: the facts that the model is sent.
-    ///   - familyNames: of the people around, none of which the model is sent.
+    ///   - told: the facts that are sent to the model.
+    ///   - familyNames: the names of the people in the families involved, none of which is sent to the model.
     /// - Returns: nil where nothing was asked; the act decides on the refusal.
     /// - Throws: `PostgresError`.
     func ask(
@@ -80,7 +80,7 @@ final class ModelReply: Sendable {
     /// The stages that the question has reached with it.
     let stages: [StageTime]
 
-    /// The model, if the question was sent to it; nil where it was found that it could not be.
+    /// The model, if the question was sent to it; nil where the call failed before that.
     var asked: AskedModel? {
         switch result {
         case .success(let result): AskedModel(model.provider, model.name, model.reach, tokenCount: result.tokenCount)

@@ -1,6 +1,6 @@
 import Audit
 
-/// The words of a question or an answer, as far as records tell of them.
+/// The words of a question or an answer, in the forms that records store: their length and keyed digests.
 struct QuestionWords {
     private let bytes: [UInt8]
     private let key: HMACKey?
@@ -12,14 +12,15 @@ struct QuestionWords {
 
     var length: Int { bytes.count }
 
-    /// The keyed hash of the words, in hexadecimal: they are few and short, so that plain digests could be compared
-    /// with guesses. Nil for no words, and without a key.
+    /// The keyed digest of the words, in hexadecimal; nil without words or without a key. Words are few and short, so
+    /// an unkeyed digest could be compared with guesses.
     var hash: String? {
         guard let key, !bytes.isEmpty else { return nil }
         return hexadecimal(key.code(of: bytes))
     }
 
-    /// A digest of something and the words; without a key of their length only.
+    /// Returns a keyed digest of the settings and the words; without a key, a digest of the settings and the words'
+    /// length.
     func digest(_ settings: [UInt8]) -> [UInt8] {
         guard let key else { return sha256(settings + "\(length)".utf8) }
         return key.code(of: settings + bytes)

@@ -18,8 +18,8 @@ struct ReachableModels {
     private var chosen: (local: String?, cloud: String?) = (nil, nil)
     private let gateways: ModelGateways
 
-    /// The key for a question: of the model that the client names, else of the one that the person has chosen. Only
-    /// somebody with one key need not choose.
+    /// Returns the key for a question: the one that the client names, otherwise the one that the person has chosen. A
+    /// person with a single key need not choose.
     func key(for name: String?) -> Result<StoredAIKey, KeyProblem> {
         guard !keys.isEmpty else { return .failure(.none) }
         guard let wanted = name ?? chosen.cloud else {
@@ -50,9 +50,9 @@ enum KeyProblem: Error {
     case none
     /// There are several, and the person has not chosen.
     case undecided([StoredAIKey])
-    /// The client named another one.
+    /// The client named a model for which the person has no key.
     case unknown(String, [StoredAIKey])
-    /// The person chose one that is gone.
+    /// The person's choice names a key that was removed.
     case removed(String, [StoredAIKey])
 
     var message: String {
@@ -78,7 +78,7 @@ enum KeyProblem: Error {
 }
 
 extension StoredAIKey {
-    /// The name that no other key of the person has.
+    /// The unambiguous name of the key: its provider and its model.
     var name: String { "\(key.provider.rawValue)/\(key.model)" }
 
     /// Whether somebody means this key: by its model, its provider, or both.

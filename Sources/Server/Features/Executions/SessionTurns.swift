@@ -6,15 +6,15 @@ import NagzAI
 import Postgres
 import SQL
 
-/// The last turns of AI sessions: sealed, a few of each, and gone with their session.
+/// The latest turns of AI sessions: sealed, limited in number, and deleted with their session.
 ///
-/// A turn is sealed under the master key and bound to its session's digest, so that it cannot be read as another's. Without
-/// an audit keyring no turns are kept, and sessions remember nothing.
+/// A turn is sealed under the master key and bound to its session's digest, so that it cannot be read as a turn of
+/// another session. Without an audit keyring no turns are stored, and a session has no context.
 struct SessionTurns {
     let keyring: AuditKeyring?
     let random: any Randomness
 
-    /// The turns of a session that goes on, oldest first; none of another person's.
+    /// Returns the turns of the person's AI session, oldest first; none if the session has expired.
     func read(
         _ session: Secret, of user: UserID, at now: Timestamp, _ queries: any Queries
     ) async throws -> [SessionTurn] {

@@ -5,8 +5,8 @@ import NagzAI
 import Postgres
 import SQL
 
-/// An `ExecutionReport` as it is stored: only what differs from an ordinary answer, which is one by the rules that no
-/// constraint concerned. Most are ordinary, and each is written in the act of its answer.
+/// An `ExecutionReport` in its stored form: only the differences from an ordinary answer, which the rules give and no
+/// constraint affects. Most answers are ordinary.
 struct StoredReport {
     /// A JSON object.
     let text: String

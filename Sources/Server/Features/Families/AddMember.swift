@@ -37,8 +37,8 @@ extension Families {
         }
     }
 
-    /// A participant becomes a guardian. The consents they gave for themselves would now hold for the whole family:
-    /// they end, and can be given again.
+    /// Makes a participant a guardian. The consents that they gave for themselves would now hold for the whole family,
+    /// so these are revoked, and can be given again.
     private func raise(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
         Act(
             kind: .memberRoleChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,

@@ -66,8 +66,8 @@ extension ChildSettingsResponse {
 }
 
 extension ChildSettingsUpdate {
-    /// The update with quiet hours removed if it has all settings but no quiet hours: so the mobile client
-    /// turns them off. An update of fewer settings keeps them.
+    /// The update in the form that the mobile client means: one that has all settings except quiet hours removes the
+    /// quiet hours. An update of fewer settings keeps them.
     fileprivate var withQuietHoursExplicit: ChildSettingsUpdate {
         guard canSnooze != nil, maxSnoozesPerDay != nil, canSubmitExcuses != nil, quietHoursStart.isAbsent,
             quietHoursEnd.isAbsent

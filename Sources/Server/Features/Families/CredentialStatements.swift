@@ -29,7 +29,8 @@ enum CredentialStatements {
 
     // MARK: Statements of an act
 
-    /// Sets or replaces them. A name that another child of the family has violates `child_usernames`.
+    /// Sets or replaces a child's user name and PIN. A name that another child of the family has violates
+    /// `child_usernames`.
     static func set(_ username: String, pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO child_credentials (family_id, user_id, username, pin_hash, set_at)

@@ -9,8 +9,8 @@ struct Departure<Answer: WireContent> {
     /// The kind of its audit entry, and of a refusal.
     let kind: AuditKind
     let deniedKind: AuditKind
-    /// Returns the reason for which a member may not end a membership: asked before the person is read, and again with
-    /// them.
+    /// The reason for which a member may not end a membership. It is asked before the person is read, and again with
+    /// the person's record.
     let denial: (Member, MemberRecord?) -> Denial?
     /// Whether the last guardian may go when the family has no other member.
     var mayLeaveNobody = false
@@ -59,11 +59,11 @@ extension Families {
     }
 
     /// Ends a membership and everything that depends on it in one act: access, relationships, a child's sign-in and
-    /// sessions, consents given in the family, open nags to the person. Open nags of connections that hang on it end before,
-    /// in acts of theirs. By the trigger `young_account_waits` the
-    /// account of somebody under 13 waits for a guardian again. Nobody keeps a code or PIN that lets them in again
-    /// (`shutOut`). When there are more open nags than one act can close, some are closed before, in acts of their own;
-    /// if the process dies between, the person is still a member.
+    /// sessions, consents given in the family, and open nags to the person. Open nags of connections that depend on the
+    /// membership are cancelled before, in their own acts. The trigger `young_account_waits` makes an account of
+    /// somebody under 13 wait for a guardian again. Codes and PINs that the person may know are replaced (`shutOut`).
+    /// If there are more open nags than one act can cancel, some are cancelled before, in acts of their own; if the
+    /// process dies in between, the person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
@@ -84,8 +84,8 @@ extension Families {
         }
     }
 
-    /// - Parameter isLast: whether to end the membership, or nil when there is too much to close at once; otherwise
-    ///   closes a part of it.
+    /// - Parameter isLast: whether to end the membership; the answer is nil if one act cannot cancel all open nags.
+    ///   Otherwise the act only cancels some of them.
     private func decide<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, _ departure: Departure<Answer>, isLast: Bool,
         _ queries: any Queries

@@ -87,10 +87,10 @@ package final class Families {
         return try MemberRecord(row)
     }
 
-    /// The rows of a new or renewed membership.
+    /// Returns the statements of a new or renewed membership.
     /// - Parameters:
-    ///   - isWaiting: whether the account waits for a guardian, and becomes active.
-    ///   - isGuardiansWord: whether a guardian decides it. That lifts suspended relationships; joining by a code does
+    ///   - isWaiting: whether the account waits for a guardian; it becomes active.
+    ///   - isGuardiansWord: whether a guardian decides it, which lifts suspended relationships. Joining by a code does
     ///     not.
     func admission(
         of user: UserID, as role: FamilyRole, at now: Timestamp, isWaiting: Bool = false, isGuardiansWord: Bool = false

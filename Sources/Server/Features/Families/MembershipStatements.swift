@@ -22,7 +22,7 @@ enum MembershipStatements {
         """
     }
 
-    /// Those of some people who are active members.
+    /// Selects those of the users who are active members.
     static func active(_ users: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT user_id FROM memberships
@@ -148,8 +148,8 @@ enum MembershipStatements {
 
     // MARK: Statements of an act
 
-    /// The act's family, for rows that are found by it alone: a plan that joins `ledger_stamp` instead may read every
-    /// family's rows.
+    /// The family of the act. Statements that find their rows by the family alone use it: a plan that joins
+    /// `ledger_stamp` instead may read every family's rows.
     static let ofAct: SQL = "(SELECT family_id FROM ledger_stamp)"
 
     /// Makes somebody a member, or a member again. Somebody in another family violates `one_active_family`.

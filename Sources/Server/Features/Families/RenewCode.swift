@@ -4,8 +4,8 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Replaces the family's invite code or child code, for guardians. The old code lets nobody in any more; members
-    /// stay. Of a new child code the other guardians are notified: children need it for their next sign-in.
+    /// Replaces the family's invite code or child code, for guardians. The old code stops working; members stay. The
+    /// other guardians are notified of a new child code, because children need it for their next sign-in.
     func renewCode(_ caller: Caller, _ call: Call<FamilyPath, CodeRenewal>) async throws -> FamilyResponse {
         let (family, code) = (call.parameters.familyID, call.body.code)
         return try await services.ledger.write(caller, in: family) { queries in

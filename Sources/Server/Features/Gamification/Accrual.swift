@@ -18,9 +18,9 @@ extension Gamification {
     /// Finished weeks that may still earn `perfect_week`.
     private static let judgedWeeks = 8
 
-    /// Points, streak and badges for a nag that ends now; nil without the consent. Whoever has switched gamification off
-    /// has a streak all the same, but gets no points, badges and incentives. A nag scores once; the act MUST require that
-    /// nothing has changed since the sums were read.
+    /// Returns the points, the streak and the badges for a nag that ends now; nil without the consent. A person who has
+    /// switched gamification off keeps a streak, but gets no points, badges or incentives. A nag scores once: the act
+    /// MUST require that nothing has changed since the sums were read.
     func accrual(
         of outcome: Punctuality, nag: NagResponse, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
@@ -66,8 +66,8 @@ extension Gamification {
         return Accrual(statements: statements, details: details, events: 1 + given.count)
     }
 
-    /// The completions on time of a series' instances that are due on a later day than a missed nag: they count by that
-    /// day, so the miss does not take them from the streak.
+    /// Counts the on-time completions of series instances that are due on a later day than the missed nag. They belong
+    /// to that later day, so the miss does not remove them from the streak.
     private func daysAfter(
         _ missed: NagResponse, in family: FamilyID, zone: String, _ queries: any Queries
     ) async throws -> Int {

@@ -37,8 +37,8 @@ enum GamificationStatements {
         """
     }
 
-    /// The members who take part, with their points in a period that has not ended; most points first. Those of a series'
-    /// instance count when it is due.
+    /// Reads the members who take part with their points in a period that has not ended, the most points first. Points
+    /// for an instance of a series belong to the instance's due time.
     static func leaderboard(of family: FamilyID, _ period: Range<Timestamp>) -> SQL {
         """
         SELECT m.user_id, coalesce(sum(g.delta_points) FILTER (
@@ -53,7 +53,8 @@ enum GamificationStatements {
         """
     }
 
-    /// A page and its `total`; with no event in it, one row of nulls.
+    /// Reads a page of a member's gamification events, each with the `total`. An empty page is one row in which all
+    /// other columns are null.
     static func events(of user: UserID, in family: FamilyID, _ page: PageRequest) -> SQL {
         let condition: SQL = "family_id = \(family) AND user_id = \(user)"
         return """
@@ -67,7 +68,7 @@ enum GamificationStatements {
             """
     }
 
-    /// The badges of a member that clients know, in the order they were earned.
+    /// Reads the badges of a member that are shown to clients, in the order in which they were earned.
     static func badges(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT id, badge_type, earned_at FROM badges

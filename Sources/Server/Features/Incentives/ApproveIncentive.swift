@@ -4,12 +4,11 @@ import Domain
 import Postgres
 
 extension Incentives {
-    /// Gives what waits for a guardian, by the version of the rule that promised it. Confirming it again changes
-    /// nothing.
+    /// Gives a reward that waits for a guardian's confirmation, by the version of the rule that promised it. Confirming
+    /// it again changes nothing.
     ///
-    /// Nobody confirms what they get themselves: a rule waits for a guardian because somebody else shall look at it.
-    /// Consent, preference and membership of the person who gets it count at this moment; while one is missing, the
-    /// event goes on waiting.
+    /// Nobody may confirm their own reward: another guardian has to look at it. The recipient's consent, preference and
+    /// membership are checked at this moment; while one of them is missing, the reward keeps waiting.
     func approve(_ caller: Caller, _ call: Call<IncentiveEventPath, NoBody>) async throws -> IncentiveEventResponse {
         let family = try await services.access.member(
             caller, orThrow: .noSuchIncentiveEvent, services.database

@@ -4,11 +4,12 @@ import Domain
 import Postgres
 
 extension Incentives {
-    /// Decides about giving a completed nag's recipient what an active rule promises, whether or not its condition is
-    /// met. A rule takes effect once with a nag; what waits for a guardian is confirmed by `approve`.
+    /// Decides whether the recipient of a completed nag gets the reward of an active rule, whether or not the rule's
+    /// condition is met. A rule takes effect once for a nag; an effect that waits for a guardian is confirmed by
+    /// `approve`.
     ///
-    /// As for what waits for a guardian: nobody gives it to themselves, and consent, preference and membership of the
-    /// recipient count at this moment.
+    /// As with `approve`, nobody may give a reward to themselves, and the recipient's consent, preference and
+    /// membership are checked at this moment.
     func giving(
         _ consequence: Consequence, on view: NagView, by member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<IncentiveEventID> {

@@ -76,12 +76,12 @@ enum IncentiveStatements {
         """
     }
 
-    /// A page of what the rules did with a nag, oldest first; at least one row.
+    /// Reads a page of the effects of rules on a nag, oldest first; at least one row.
     static func events(of nag: NagID, _ page: PageRequest, in family: FamilyID) -> SQL {
         events("i.family_id = \(family) AND i.nag_id = \(nag)", page)
     }
 
-    /// A page of what waits for a guardian in a family, oldest first; at least one row.
+    /// Reads a page of the effects in a family that wait for a guardian, oldest first; at least one row.
     static func waiting(_ page: PageRequest, in family: FamilyID) -> SQL {
         events("i.family_id = \(family) AND i.applied_at IS NULL", page)
     }
@@ -131,8 +131,8 @@ enum IncentiveStatements {
         """
     }
 
-    /// Part of an act: appends effects of rules. They are given at once where they need no confirmation or a guardian
-    /// gives it, and wait where they do.
+    /// Part of an act: appends effects of rules. An effect is given at once if its rule needs no confirmation or a
+    /// guardian confirms it; otherwise it waits.
     static func append(_ incentives: [Incentive], approvedBy guardian: UserID? = nil, at now: Timestamp) -> SQL {
         """
         INSERT INTO incentive_events

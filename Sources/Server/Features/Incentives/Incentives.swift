@@ -3,7 +3,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Incentive rules: what guardians promise for completed nags, and what came of it.
+/// Incentive rules: the rewards that guardians promise for completed nags, and the effects of these rules.
 ///
 /// A rule takes effect as part of the act that completes a nag (`Gamification.accrual`), once. Its versions are never
 /// changed; an effect names the version that caused it. Only guardians see and make rules.
@@ -86,8 +86,8 @@ final class Incentives {
         }
     }
 
-    /// Changes a rule: its next version takes the place of the present one. Of two changes at once the later one is made
-    /// to what the earlier one left.
+    /// Changes a rule: a new version replaces the present one. Of two concurrent changes, the later one is applied to
+    /// the result of the earlier one.
     func update(
         _ caller: Caller, _ call: Call<IncentiveRulePath, IncentiveRuleUpdate>
     ) async throws -> IncentiveRuleResponse {

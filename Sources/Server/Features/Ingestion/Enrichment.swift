@@ -5,14 +5,14 @@ import JSON
 import Postgres
 import SQL
 
-/// A finding about an input after it became an event: appended to that root event, at most one of each kind, and never
-/// changed.
+/// A finding about an input, appended to the root event that the input became. A root event has at most one of each
+/// kind, and an enrichment never changes.
 ///
-/// The rules classify an excuse in the act that submits it; what a person's device finds out comes later with its
-/// outbox. There is no background work. Of the kinds only a summary has a person's words. Those about an excuse are in no
-/// event of the feed, because not everybody who reads the feed may read them.
+/// The rules classify an excuse in the act that submits it; the findings of a person's device are uploaded later with
+/// its outbox. The server computes none in the background. Only a summary contains a person's words. Enrichments of
+/// excuses are in no event of the feed, because not everybody who reads the feed may read excuses.
 struct Enrichment: Sendable {
-    /// The kinds; an input has at most one of each.
+    /// The kind of finding. An input has at most one enrichment of each kind.
     enum Kind: String, Sendable, CaseIterable { case classification, summary, relation, merge }
 
     let kind: Kind
@@ -70,7 +70,7 @@ struct Enrichment: Sendable {
 }
 
 extension InputAct {
-    /// The earlier input of the same person that a device found something out about; nil for other inputs.
+    /// The earlier input that this one enriches; nil for an input of another kind.
     var enriched: InputID? {
         switch self {
         case .classification(let input, _), .summary(let input, _), .relation(let input, _), .merge(let input, _): input
@@ -80,8 +80,8 @@ extension InputAct {
 }
 
 extension Ingestion {
-    /// Appends what a device found out about an earlier input of its person, and shows it in the feed in the same act.
-    /// A second one of the same kind changes nothing.
+    /// Appends a device's finding about an earlier input of its person, and shows it in the feed in the same act. A
+    /// second finding of the same kind changes nothing.
     /// - Throws: 403 without the consent `ai_mediation`, 404 where the person gave no such input on the nag or does not
     ///   see the other one, 409 for a merge into an input that was merged itself, 422 for an input with itself.
     func append(

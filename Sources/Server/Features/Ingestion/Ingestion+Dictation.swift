@@ -4,9 +4,9 @@ import Domain
 import Postgres
 
 extension Ingestion {
-    /// Makes a draft of a nag that somebody dictated for another person: by voice drafts are only made.
-    /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is no member, 422 for
-    ///   what no draft can hold.
+    /// Makes a draft of a nag that a person dictated for somebody else: dictated words may only create drafts.
+    /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is not a member,
+    ///   422 for content that a draft cannot have.
     func draft(
         _ order: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {

@@ -5,11 +5,11 @@ import Postgres
 import SQL
 
 extension Ingestion {
-    /// Imports a list of proposed nags: each item that no import of this person had before becomes a draft. An item that
-    /// has changed since then edits its open draft, or becomes a draft of its nag's new due time. The same import again
-    /// gets the first answer.
+    /// Imports a list of proposed nags. An item that the person has not imported before becomes a draft. An item that
+    /// has changed since then edits its open draft, or becomes a draft of a new due time for the nag that its executed
+    /// draft created. Repeating an import returns the first answer.
     ///
-    /// Whether a draft can be approved shows when somebody does, as with every draft.
+    /// As with every draft, whether a draft can be approved is checked at the approval.
     /// - Throws: 403 without the consent `ai_mediation`, 409 for an import id that was used for other items, 422 where
     ///   all items are invalid.
     func importNags(_ caller: Caller, _ call: Call<NoParameters, NagImport>) async throws -> ImportResult {
@@ -115,8 +115,8 @@ extension Ingestion {
             ? nil : ImportFault(field: "recipient_id", message: APIError.noSuchMember.message)
     }
 
-    /// Returns the step by which an item that has changed reaches its draft: the open one is edited, and the nag of one
-    /// that was executed is to be moved. Nil where neither is possible, or nothing of it has changed.
+    /// Returns the step for a changed item: to edit its open draft, or to propose a new due time for the nag of its
+    /// executed draft. Nil where neither is possible, or where nothing that the draft has is changed.
     private func step(
         changing draft: DraftResponse, to nag: SuggestedNag, _ caller: Caller, _ queries: any Queries
     ) async throws -> ImportStep? {
@@ -156,9 +156,9 @@ private struct ExaminedImport {
     var steps: [(index: Int, step: ImportStep)] = []
 
     /// - Parameters:
-    ///   - kept: what became of the item before; nil for a new one.
-    ///   - draft: the draft that it became.
-    ///   - fault: why the step cannot be taken.
+    ///   - kept: the stored result of the item; nil for a new item.
+    ///   - draft: the draft that was made of the item; nil for a new item.
+    ///   - fault: the reason for which the step cannot be taken; nil where it can.
     mutating func add(
         _ item: ImportItem, at index: Int, of order: NagImport, _ kept: StoredInputResult?, _ draft: DraftResponse?,
         _ step: ImportStep?, fault: ImportFault?

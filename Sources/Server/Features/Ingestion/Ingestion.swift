@@ -30,8 +30,8 @@ final class Ingestion {
         routes.signedIn(API.executeImport, drafts.executeImport)
     }
 
-    /// Applies items in order, each once. An item that was applied before gets its first answer again. A fault ends the
-    /// request; what was applied before it stays applied, and answers the same next time.
+    /// Applies the items in order, each once. An item that was applied before returns its first result. A fault ends
+    /// the request; the items applied before it stay applied, and return the same results next time.
     func upload(
         _ caller: Caller, _ call: Call<NoParameters, OutboxUpload>
     ) async throws -> OutboxAnswer {
@@ -115,7 +115,7 @@ final class Ingestion {
 
     // MARK: Answers that were given
 
-    /// Inputs of one person that are stored in an hour although they were not applied.
+    /// The number of inputs per person and hour that are stored although they were not applied.
     private static let notAppliedPerHour = 200
 
     /// Stores the result of an input that was not applied, so that a retry gets the same answer. Beyond

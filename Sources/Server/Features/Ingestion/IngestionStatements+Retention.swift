@@ -13,7 +13,7 @@ extension IngestionStatements {
             """
         })
 
-    /// An input stays as long as something that was found out about it.
+    /// The retention rule for inputs. An input that has enrichments stays as long as they do.
     static let retentionOfInputs = RetentionRule(
         "inputs", Retention.twoYears,
         due: { "SELECT count(*) AS count FROM inputs i WHERE received_at < \($0) AND \(isPlain)" },
@@ -52,7 +52,7 @@ extension IngestionStatements {
             """
     }
 
-    /// Deletes at most `limit` summaries of what a former member did or said.
+    /// Deletes at most `limit` summaries of a former member's inputs.
     static func forgetSummaries(of user: UserID, limit: Int) -> SQL {
         """
         DELETE FROM enrichments WHERE (family_id, event_id, kind) IN (

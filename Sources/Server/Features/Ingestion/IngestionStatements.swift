@@ -15,8 +15,8 @@ enum IngestionStatements {
 
     /// Part of an act: stores an input with its result.
     /// - Parameters:
-    ///   - nag: what it is about; nil for a new nag that was not created.
-    ///   - draft: what it became, if that is a draft.
+    ///   - nag: the nag that the input is about; nil for a new nag that was not created.
+    ///   - draft: the draft that was made of the input; nil for none.
     static func insert(
         _ input: Provenance, _ kind: InputKind, by user: UserID, on nag: NagID?, at now: Timestamp,
         outcome: InputOutcome, refusal: InputRefusal? = nil, draft: DraftID? = nil
@@ -33,7 +33,7 @@ enum IngestionStatements {
         """
     }
 
-    /// The people who imported something under that id: one at most.
+    /// Reads the person who used that id for an import; at most one row.
     static func importers(of batch: ImportID, in family: FamilyID) -> SQL {
         "SELECT DISTINCT user_id FROM inputs WHERE family_id = \(family) AND import_id = \(batch)"
     }
@@ -64,7 +64,7 @@ enum IngestionStatements {
         """
     }
 
-    /// The event that a person's input on a nag became. `is_same` is null where it has no enrichment of that kind.
+    /// Reads the event that a person's input on a nag became. `is_same` is null if it has no enrichment of that kind.
     static func root(
         of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ enrichment: Enrichment
     ) -> SQL {

@@ -65,9 +65,9 @@ enum InputKind: String, Sendable, CaseIterable {
     }
 }
 
-/// The origin of an input, and the one event of the feed that it becomes if it is applied.
+/// The origin of an input, and the ID of the feed event that the input becomes if it is applied.
 ///
-/// Made once for each input, so that an act that is decided twice still has one root event.
+/// Created once for each input, so that an act that is decided twice still writes one root event.
 struct Provenance: Sendable {
     let id: InputID
     let event: EventID
@@ -118,8 +118,8 @@ struct Provenance: Sendable {
         self.family = family
     }
 
-    /// Returns the reason for which the input may not take effect at once for somebody: dictated words about another
-    /// person become a draft.
+    /// Returns the reason for which the input may not take effect at once; nil when it may. Dictated words about
+    /// another person may only become a draft.
     func denial(about person: UserID, by user: UserID) -> Denial? {
         source == .voice && person != user ? .voiceOnlyDrafts : nil
     }
@@ -137,8 +137,8 @@ struct Provenance: Sendable {
         if let family, family != nag.familyID { throw APIError.noSuchNag }
     }
 
-    /// Part of the act that applies the input. A second one with the same id violates `inputs_pkey`, which undoes the
-    /// whole act: an input has one root event, also under concurrency.
+    /// Part of the act that applies the input: stores it. A second input with the same ID violates `inputs_pkey` and
+    /// rolls the whole act back, so an input has one root event even under concurrency.
     func root(_ kind: InputKind, by user: UserID, on nag: NagID, at now: Timestamp) -> SQL {
         IngestionStatements.insert(self, kind, by: user, on: nag, at: now, outcome: .applied, refusal: nil)
     }

@@ -30,7 +30,7 @@ struct StoredAIKey {
             createdAt: try row["created_at"], lastUsedAt: try row["used_at"])
     }
 
-    /// The digest of the sealed key: another one for each key that was ever set.
+    /// The digest of the sealed key. It differs for each key that was ever stored.
     var digest: [UInt8] { sha256(sealed) }
 
     /// The secret; nil without the master key that sealed it, or if what it is bound to was changed.
@@ -55,7 +55,8 @@ struct StoredAIKey {
 
     private static let purpose = "ai keys"
 
-    /// No two of them give the same bytes: an id has 16, and no provider's name has a line break.
+    /// Returns the bytes that a sealed key is bound to. Different owners, providers or endpoints never give the same
+    /// bytes: an ID has 16 bytes, and no provider's name has a line break.
     private static func bound(_ user: UserID, _ provider: KeyProvider, _ endpoint: String) -> [UInt8] {
         user.bytes + Array("\(provider.rawValue)\n\(endpoint)".utf8)
     }

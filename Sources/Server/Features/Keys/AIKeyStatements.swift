@@ -42,7 +42,7 @@ enum AIKeyStatements {
         """
     }
 
-    /// A key of each master key that seals any.
+    /// Reads one sealed key of each master key.
     static let oneOfEachMaster: SQL = "SELECT DISTINCT ON (k.master) \(columns) FROM ai_keys k ORDER BY k.master"
 
     // MARK: Statements of an act
@@ -67,7 +67,7 @@ enum AIKeyStatements {
 
     // MARK: Use
 
-    /// Notes that the provider was called with the key, unless another one has taken its place.
+    /// Records that the provider was called with the key, unless another key has replaced it.
     static func use(_ key: StoredAIKey, at now: Timestamp) -> SQL {
         """
         UPDATE ai_keys SET used_at = \(now)

@@ -12,7 +12,7 @@ import SQL
 /// that endpoint only. A key goes with its owner's account.
 final class AIKeys {
     private let services: Services
-    /// Calls of third parties that people cause here: one at a time for each person.
+    /// Limits the calls of third parties for checks: one at a time for each person.
     private let calls: Lane<UserID>
 
     init(_ services: Services) {

@@ -11,8 +11,8 @@ struct ProviderList {
 
     init(_ services: Services) { self.services = services }
 
-    /// The rules, the server's gateway, and the caller's own keys. The gateway is asked whether it is there; of a third party
-    /// the latest check is told, which `POST …/check` or a question makes.
+    /// Lists the rules, the server's gateway, and the caller's own keys. The gateway is asked whether it is available;
+    /// for a third party the result of the latest check or question is given.
     func list(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> ModelProviderList {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)

@@ -3,7 +3,8 @@ import Contract
 
 /// Terms and privacy policy in plain words. A change of the words needs a new version.
 enum LegalTexts {
-    /// Its version ends with a digest of what is said of others, which depends on the server's configuration.
+    /// The privacy policy. Its version ends with a digest of the paragraphs about third parties, which depend on the
+    /// server's configuration.
     static func privacyPolicy(_ parties: ThirdPartyRecipients) -> LegalDocument {
         let others = others(parties)
         let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))

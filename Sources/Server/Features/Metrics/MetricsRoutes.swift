@@ -18,7 +18,7 @@ enum MetricsRoutes {
 
 /// `/metrics` for Prometheus, on a listener of its own: the server's figures are not for its clients.
 enum MetricsListener {
-    /// Scrapes are few; further connections wait.
+    /// The limits of the listener: at most 16 connections, because scrapes are few, and no request bodies.
     static var limits: Limits {
         var limits = Limits()
         limits.connections = 16

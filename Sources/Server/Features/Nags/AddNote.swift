@@ -5,8 +5,8 @@ import Postgres
 import SQL
 
 extension Nags {
-    /// Adds a note to a nag, for everybody who may read it: at most `NagLimit.notesPerDay` a day, and none to somebody
-    /// the author may not nag. The text is in the feed; the audit log records its length.
+    /// Adds a note that everybody who may read the nag can read, at most `NagLimit.notesPerDay` a day. It is refused if
+    /// the author may not nag the recipient. The feed shows the text; the audit log records its length.
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
         let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
             try input.requireSameFamily(view.nag)

@@ -3,8 +3,8 @@ import Contract
 import Domain
 
 extension Nags {
-    /// Withdraws a nag, for its creator; one of a connection also for the guardians of the child who receives it. Whichever
-    /// of the two people did not do it is notified. Repeating it changes nothing.
+    /// Withdraws a nag, for its creator, and for the guardians of the child who receives it if it is of a connection.
+    /// Of creator and recipient, those who did not do it are notified. Repeating it changes nothing.
     package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }

@@ -4,11 +4,11 @@ import Domain
 import Postgres
 import SQL
 
-/// Cancels open nags of connections that something outside their ledger ends: a child's or a guardian's departure from a
+/// Cancels open nags of connections before an act in another ledger: a departure of a child or a guardian from a
 /// family, or a block.
 ///
-/// A trigger refuses that act as long as there are such nags, and holds what a new one depends on: so none is left,
-/// whatever happens at the same moment. If the process dies between, some nags are cancelled and nothing else has
+/// A trigger refuses that act while such nags are open, and locks the rows that a new nag depends on. So none is left
+/// open, whatever happens concurrently. If the process dies in between, some nags are cancelled and nothing else has
 /// happened.
 struct ConnectionNagCancellation {
     private static let attempts = 4
@@ -18,8 +18,8 @@ struct ConnectionNagCancellation {
 
     init(_ services: Services) { (database, ledger) = (services.database, services.ledger) }
 
-    /// Runs the body; where it violates the constraint, cancels the nags and runs it again.
-    /// - Parameter nags: selects `family_id` and `recipient_id` of open nags.
+    /// Runs the body. If it violates the constraint, cancels the nags and runs it again.
+    /// - Parameter nags: a query for `family_id` and `recipient_id` of the open nags.
     func before<Answer>(
         _ constraint: ConstraintName, _ nags: SQL, _ context: CallContext, _ body: () async throws -> Answer
     ) async throws -> Answer {

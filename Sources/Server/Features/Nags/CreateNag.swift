@@ -5,8 +5,9 @@ import Postgres
 import SQL
 
 extension Nags {
-    /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log. Without an
-    /// Idempotency-Key a nag like one that the caller has just created is that one: two taps make no two nags.
+    /// Creates a nag, for guardians and participants, within the daily cap. Refusals are recorded in the audit log.
+    /// Without an Idempotency-Key, a request that equals a nag that the caller has just created returns that nag, so
+    /// that two taps create one.
     package func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
         do {
             return try await create(call.body, by: caller)
@@ -41,8 +42,8 @@ extension Nags {
         }
     }
 
-    /// The nag like `order` that the caller has created within two seconds; nil where the client names its writes itself.
-    /// An act that depends on it MUST require that nothing has changed since.
+    /// Returns the equal nag that the caller has created within two seconds; nil without one, and for a request with an
+    /// `Idempotency-Key`. An act that depends on the result MUST require that nothing has changed since.
     func twin(
         of order: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
     ) async throws -> NagResponse? {
@@ -127,7 +128,7 @@ extension Nags {
                 + AttachmentStatements.use(order.attachmentIDs, in: nag.id))
     }
 
-    /// The part of an act that notifies the nag's other person of what somebody did; none where that is the same person.
+    /// Returns the part of an act that notifies `person` of an event; empty if that is the actor.
     func notification(
         of event: EventID, on nag: NagResponse, to person: UserID, by actor: UserID, onlyIfTold: Bool = false,
         at now: Timestamp
@@ -140,7 +141,8 @@ extension Nags {
         ]
     }
 
-    /// The family of the nag. One that names neither a family nor a connection is for the creator's own family.
+    /// Returns the family of the new nag. A nag that names neither a family nor a connection belongs to the creator's
+    /// own family.
     private func family(of order: NagCreate, by caller: Caller) async throws -> FamilyID {
         if let family = order.familyID { return family }
         guard let family = try await services.access.account(caller, services.database).family else {

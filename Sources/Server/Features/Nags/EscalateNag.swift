@@ -7,9 +7,9 @@ import TimeZones
 
 /// The result of one attempt to escalate a nag.
 enum EscalationResult: Equatable {
-    /// A step that was due at that moment was taken; another one may be due.
+    /// A step that was due at that moment was taken. Another step may be due.
     case stepped(due: Timestamp)
-    /// Nothing is due before that moment.
+    /// No step is due before that moment.
     case waits(until: Timestamp)
     /// The nag is not open, or does not exist.
     case ended

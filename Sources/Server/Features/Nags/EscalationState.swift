@@ -53,7 +53,7 @@ struct EscalationState {
         return (record.nag.recipientID, recipient.channels)
     }
 
-    /// The answer at that moment, including steps that are due and not taken yet.
+    /// Returns the escalation at that moment, including steps that are due and not taken yet.
     func response(at now: Timestamp) -> EscalationResponse {
         var (phase, next) = (record.phase, nextStep)
         while let step = next, step.at <= now, case .phase(let reached) = step.stage {

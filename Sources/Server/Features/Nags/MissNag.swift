@@ -4,12 +4,11 @@ import Domain
 import Postgres
 
 extension Nags {
-    /// Ends an open nag as missed, with the end of the recipient's streak and the next nag of the series, in one act. A
-    /// nag that is not open stays as it is.
+    /// Ends an open nag as missed: in one act it also ends the recipient's streak and creates the next nag of the
+    /// series. A nag that is not open stays as it is.
     ///
-    /// The caller decides that the final window is over: the demo's history does; a running server uses `escalate`.
-    /// - Returns: the nag afterwards.
-    /// - Throws: 404 when the family has no such nag.
+    /// The caller MUST know that the final window has ended. The demo's history uses this; a running server uses
+    /// `escalate`.
     package func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
         let context = CallContext(unaskedAt: now, services.random)
         return try await services.ledger.write(context, in: family) { queries in

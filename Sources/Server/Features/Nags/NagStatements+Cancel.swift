@@ -13,8 +13,8 @@ extension NagStatements {
         cancelOpen("family_id = \(family) AND recipient_id = \(recipient)", at: now)
     }
 
-    /// Parts of an act that close all open nags of a connection, or those to people who are not its parties, as above:
-    /// at most `cancelledAtOnce`.
+    /// Parts of an act that close open nags of a connection as above, `cancelledAtOnce` at most: all of them, or only
+    /// those to people who are not its parties.
     static func cancelOpen(over connection: ConnectionID, besidesParties: Bool, at now: Timestamp) -> [SQL] {
         let all: SQL = "family_id = \(connection)"
         return cancelOpen(
@@ -46,7 +46,7 @@ extension NagStatements {
         ]
     }
 
-    /// `count`: the number of somebody's open nags.
+    /// Counts a person's open nags, as `count`.
     static func countOpen(of recipient: UserID, in family: FamilyID) -> SQL {
         """
         SELECT count(*) AS count FROM nags

@@ -8,7 +8,7 @@ extension NagStatements {
     static let dueWindow = 1_000
     static let dueShare = 16
 
-    /// A nag with everything that its escalation depends on.
+    /// Reads a nag with everything that its escalation depends on.
     static func escalation(of nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(record(in: settingsFamily)), n.cycle_started_at, n.phase_since, n.next_step_at,
@@ -30,8 +30,9 @@ extension NagStatements {
         """
     }
 
-    /// The nags that have been due longest, a share of each family's: `family_id`, `id`, `next_step_at`, the `ordinal`
-    /// within the family, and how many were `seen`. Its cost does not grow with the nags that are due later.
+    /// Reads the nags that have been due longest, at most a share for each family: `family_id`, `id`, `next_step_at`,
+    /// the `ordinal` within the family, and as `seen` the number of due nags that were considered. The cost does not
+    /// grow with the nags that are due later.
     static func due(at now: Timestamp, besides families: [FamilyID]) -> SQL {
         """
         SELECT family_id, id, next_step_at, ordinal, seen FROM (
@@ -55,8 +56,8 @@ extension NagStatements {
         """
     }
 
-    /// The time since which a nag has been due, as `since`; null when none is. Nags that no round has read since the upgrade
-    /// that brought the scheduler have no such time: they count as due from `now`, and hide no other.
+    /// Reads the time since which the longest-due nag has been due, as `since`; null when none is due. Nags with the
+    /// time 0 have not been scheduled yet: they count as due from `now`, so that they hide no other nag.
     static func dueSince(at now: Timestamp) -> SQL {
         """
         SELECT coalesce(

@@ -36,7 +36,7 @@ extension NagStatements {
         """
     }
 
-    /// The excuses that a person handed in, in a family or over connections.
+    /// Reads the excuses that a person submitted, in a family or over connections.
     /// - Parameter family: nil for connections.
     static func exportedExcuses(_ page: ExportPage, in family: FamilyID?) -> SQL {
         """

@@ -112,7 +112,7 @@ extension NagStatements {
         """
     }
 
-    /// The `id`s, of these, of nags of a family that a member sees, and of their events and excuses.
+    /// Selects those of the `ids` that are nags of a family that the member sees, or events and excuses of such nags.
     static func visibleRows(_ ids: [ResourceID], to user: UserID, isGuardian: Bool, in family: FamilyID) -> SQL {
         let concerns = isVisible(to: user, isGuardian: isGuardian)
         return """
@@ -151,7 +151,8 @@ extension NagStatements {
         count("event_type = 'nag_completed'", by: actor, in: family, day: day)
     }
 
-    /// - Parameter isCounted: which types of event, in literals: the planner chooses a partial index by them.
+    /// - Parameter isCounted: the condition on the type of event, in literals, by which the planner chooses a partial
+    ///   index.
     private static func count(
         _ isCounted: SQL, by actor: UserID, in family: FamilyID, day: Range<Timestamp>
     ) -> SQL {

@@ -12,7 +12,8 @@ extension NagStatements {
             """
         })
 
-    /// The words of a nag go when it ended that long ago; the nag stays, as what its points and figures are about.
+    /// The retention rule for the words of closed nags. The nags themselves stay, because points and figures refer to
+    /// them.
     static let retentionOfWords = RetentionRule(
         "nag_words", Retention.twoYears,
         due: { "SELECT count(*) AS count FROM nags WHERE closed_at < \($0) AND \(hasWords)" },

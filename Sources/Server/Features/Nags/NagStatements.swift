@@ -19,8 +19,8 @@ enum NagStatements {
         LEFT JOIN users re ON re.id = n.recipient_id
         """
 
-    /// The caller and the nag of that id, if one of their family or any connection has it, as of one moment. No row:
-    /// the session has ended.
+    /// Reads the caller and the nag, as of one moment; the nag's columns are null unless the caller's family or a
+    /// connection has it. No row: the session has ended.
     static func nag(_ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
         SELECT \(record(in: ledger.settingsFamily)), u.status AS account_status, u.pseudonym, m.role,
@@ -68,7 +68,7 @@ enum NagStatements {
         case connection(ConnectionID)
         case allConnections
 
-        /// A condition on `n`, for somebody's page.
+        /// Returns the condition on a nag `n` for the nags that the person sees.
         fileprivate func condition(for user: UserID) -> SQL {
             switch self {
             case .family(let family, isGuardian: true): "n.family_id = \(family)"
@@ -90,8 +90,8 @@ enum NagStatements {
         }
     }
 
-    /// A page of the nags that somebody sees, open ones first, then the newest, with the `total`; one row of nulls when
-    /// there are none.
+    /// Reads a page of the nags that the person sees, open ones first, then the newest, each with the `total`. An empty
+    /// page is one row in which all other columns are null.
     static func page(_ query: NagListQuery, for user: UserID, _ scopes: [PageScope]) -> SQL {
         var filters: [SQL] = []
         if let status = query.status { filters.append("n.status = \(status)") }
@@ -117,8 +117,8 @@ enum NagStatements {
 
     // MARK: Statements of an act
 
-    /// A new nag, of the family or the connection whose ledger the act is in.
-    /// - Parameter nextStep: when the scheduler reads it first.
+    /// Inserts a nag into the family or the connection whose ledger the act is in.
+    /// - Parameter nextStep: the time at which the scheduler first reads the nag.
     static func insert(_ nag: NagResponse, policy: PolicyID?, nextStep: Timestamp, source: StoredSource) -> SQL {
         """
         INSERT INTO nags (family_id, connection_id, id, creator_id, recipient_id, due_at, category, done_definition,
@@ -132,8 +132,8 @@ enum NagStatements {
         """
     }
 
-    /// An event of a nag, with the texts and values that the feed shows.
-    /// - Parameter source: how the words came about; `system` for what nobody asked for.
+    /// Appends an event to a nag, with the texts and values that the feed shows.
+    /// - Parameter source: the origin of the words; `system` for an event without a person's input.
     static func append(
         _ type: NagEventType, _ event: EventID, to nag: NagID, from creator: UserID, for recipient: UserID,
         by actor: UserID, at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource
@@ -148,10 +148,10 @@ enum NagStatements {
         """
     }
 
-    /// An edit. A moved due time begins a new due cycle, whose escalation begins again.
+    /// Stores an edit. A new due time begins a new due cycle, with the escalation from its first phase.
     /// - Parameters:
     ///   - movesSeries: whether the due time is the new pattern of the nag's series.
-    ///   - nextStep: when the scheduler reads the nag next; nil keeps the present time.
+    ///   - nextStep: the time at which the scheduler next reads the nag; nil keeps the present time.
     static func edit(
         _ nag: NagResponse, movesDueTime: Bool, movesSeries: Bool, nextStep: Timestamp?, at now: Timestamp
     ) -> SQL {
@@ -221,8 +221,8 @@ enum NagEventType: String {
     case undismissed = "nag_undismissed"
     case excuseSubmitted = "excuse_submitted"
     case noteAdded = "note_added"
-    /// The recipient was sent the message of a push-back's draft.
+    /// The recipient was sent the text of a push-back.
     case pushBackSent = "push_back_sent"
-    /// Something was found out about what somebody said before.
+    /// An earlier input got an enrichment.
     case inputEnriched = "input_enriched"
 }

@@ -9,8 +9,8 @@ struct NagRecord {
     let nag: NagResponse
     /// The ledger that the nag is in: its family's, or its connection's.
     let familyID: FamilyID
-    /// The family whose zone, preferences, child settings and consents count: its own; for a nag of a connection the
-    /// recipient's present one, or an id that no family has where they are in none.
+    /// The family whose zone, preferences, child settings and consents count. It is the nag's own family. For a nag of
+    /// a connection it is the recipient's present family, or an ID that no family has if they are in none.
     let settingsFamily: FamilyID
     let recipient: Pseudonym?
     let timeZone: String

@@ -40,9 +40,10 @@ package final class Nags {
         try await decide(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }
     }
 
-    /// The nags that the caller may see: of a family guardians all, others those they created or received; of connections
-    /// those they created or received, and those of the children whose guardian they are. Those of connections are in the
-    /// list of the caller's family, too, because its members are the people they see.
+    /// Lists the nags that the caller may see. In a family, guardians see all nags, and others see those that they
+    /// created or received. Over connections, people see the nags that they created or received, and those to children
+    /// whose guardian they are. The list of the caller's family includes nags of connections, because its members are
+    /// their recipients or creators.
     package func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
         let (query, queries) = (call.parameters, services.database)
         let scopes: [NagStatements.PageScope]

@@ -4,10 +4,10 @@ import Domain
 import SQL
 
 extension Nags {
-    /// The act that tells a nag's recipient a push-back, in the feed and by a notification.
+    /// Returns the act that sends the recipient of a nag the text of a push-back, in the feed and by a notification.
     ///
-    /// The caller has asked the limits of push-backs, and adds the record that counts it.
-    /// - Returns: the act and the event of the feed.
+    /// The caller MUST have checked the limits of push-backs, and adds the record that counts this one.
+    /// - Returns: the act, and the ID of its event in the feed.
     func sending(
         _ message: String, on view: NagView, source: StoredSource, at now: Timestamp
     ) -> (act: Act, event: EventID) {

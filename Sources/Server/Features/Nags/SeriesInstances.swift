@@ -31,9 +31,10 @@ extension Nags {
         var stampedRows: Int { 1 + statements.count }
     }
 
-    /// Decides about moving an instance of a series, or a nag that comes once.
+    /// Returns the changes to a series that moving the due time of an instance brings; for a nag that comes once, only
+    /// its present opening.
     /// - Throws: 422 for an instance that would come too close to the one before it; 409 for a pattern that the next
-    ///   instance has taken over.
+    ///   instance carries already.
     func moved(
         _ view: NagView, to dueAt: Timestamp, _ scope: MoveScope, _ queries: any Queries
     ) async throws -> MovedInstance {
@@ -77,10 +78,10 @@ struct Successor {
 }
 
 extension Nags {
-    /// The next nag of the series; nil when there is no series, when it has a next nag already, and when its two people
-    /// may no longer nag each other, which ends it.
-    /// - Parameter isStillOpen: whether the nag stays open beside its successor. Then there is none while the nag before
-    ///   it is open too: a series has at most one overdue open nag, and one that is not due yet.
+    /// Returns the next nag of the series. Nil when there is no series, when its next nag exists already, and when the
+    /// two people may no longer nag each other, which ends the series.
+    /// - Parameter isStillOpen: whether the nag stays open beside its successor. There is no successor then while the
+    ///   nag before it is also open: a series has at most one overdue open nag, and one that is not due yet.
     func successor(
         of record: NagRecord, isStillOpen: Bool = false, at now: Timestamp, _ queries: any Queries
     ) async throws -> Successor? {

@@ -118,7 +118,7 @@ extension Nags {
 
     // MARK: By the recipient
 
-    /// Delays reminders within the family's limits; resets no history.
+    /// Snoozes a nag: moves its due time within the family's limits. The nag's history stays.
     private func snooze(
         _ view: NagView, to dueAt: Timestamp, as input: Provenance, at now: Timestamp, _ drafting: DueChangeDrafting?,
         _ queries: any Queries
@@ -183,7 +183,8 @@ extension NagUpdate {
 }
 
 extension NagResponse {
-    /// The edited fields with their values; of the description, whose words belong to the nag alone, the length.
+    /// The edited fields with their values. Of the description only the length is given, because its words belong to
+    /// the nag alone.
     fileprivate func edits(since old: NagResponse) -> [String: String] {
         var edits: [String: String] = [:]
         if dueAt != old.dueAt { edits["due_at"] = dueAt.rfc3339 }

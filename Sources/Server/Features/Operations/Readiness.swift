@@ -8,13 +8,13 @@ import SQL
 final class Readiness {
     /// The time that the database may take.
     static let timeout = Duration.seconds(1)
-    /// Tokens, due times and sequence stamps compare the two clocks.
+    /// The largest difference between the two clocks at which the server is ready: tokens, due times and sequence
+    /// stamps compare them.
     static let largestSkew = Timestamp.Span.seconds(30)
 
-    /// The time for which the result of a probe of writes is used again, so that it costs as much with many load
-    /// balancers as with one.
+    /// The time for which a successful probe of writes is reused, so that many load balancers cost no more than one.
     static let probeLifetime = Timestamp.Span.seconds(5)
-    /// The time for which the result of a probe is used again that found a fault.
+    /// The time for which a probe that found a fault is reused.
     static let faultLifetime = Timestamp.Span.seconds(1)
 
     private let services: Services

@@ -21,13 +21,13 @@ struct CurrentPolicy {
     /// The ledger's number of the last change, a proposal's too.
     var changedBy: Int64
     var terms: PolicyTerms
-    /// Whether one of two owners has left and no other has taken their place.
+    /// Whether one of two owners has left and no new co-owner has been agreed on.
     var awaitsCoOwner: Bool
-    /// The owner who left, where another one is awaited. Unknown where they left before this was stored.
+    /// The owner who left, while a new co-owner is awaited; nil for a departure before this was stored.
     var leftOwner: UserID?
     var proposal: Proposal?
 
-    /// Whether the terms name a co-owner after one left.
+    /// Whether the terms name a new co-owner in place of one who left.
     func replacesCoOwner(by new: PolicyTerms) -> Bool { awaitsCoOwner && new.owners.count > 1 }
 
     /// Returns the people who have to approve terms before they are in force: every owner, and a new co-owner after one
@@ -40,7 +40,8 @@ struct CurrentPolicy {
     /// an owner who removed the other could have a second account as well, and the guardians need time to object.
     static let coOwnersWait = Timestamp.Span.hours(72)
 
-    /// - Throws: 409 with the moment, for the last approval of a proposal of a new co-owner, while that is to come.
+    /// - Throws: 409 with the earliest moment, for the last approval of a proposal with a new co-owner before that
+    ///   moment.
     func requireCoOwnersWait(at now: Timestamp) throws(APIError) {
         guard let proposal, replacesCoOwner(by: proposal.terms) else { return }
         let opening = proposal.proposedAt + Self.coOwnersWait

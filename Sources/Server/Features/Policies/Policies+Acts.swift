@@ -5,7 +5,7 @@ import Domain
 /// The acts on a policy. Their entries record the version, and every limit before and after.
 extension Policies {
     /// Puts terms in force.
-    /// - Parameter approval: the last one that was missing; nil where the caller decides alone.
+    /// - Parameter approval: the last missing approval; nil where the caller decides alone.
     func inForce(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ approval: ApprovalResponse?
@@ -63,7 +63,7 @@ extension Policies {
         return (act, proposed)
     }
 
-    /// One more approval, which changes nothing yet.
+    /// Adds an approval that does not complete the proposal.
     func approving(
         _ policy: CurrentPolicy, _ member: Member, _ approval: ApprovalResponse
     ) -> (act: Act, policy: CurrentPolicy) {
@@ -84,8 +84,8 @@ extension Policies {
         return (act, approved)
     }
 
-    /// The limits and owners of new terms, and those of the policy in force that they differ from, as `old_<name>`.
-    /// Of names that the server does not know a digest: they are clients' words.
+    /// Returns the limits and owners of new terms, and as `old_<name>` those of the policy in force that differ. Names
+    /// that the server does not know are recorded as a digest, because clients chose them.
     private func details(
         of terms: PolicyTerms, _ policy: CurrentPolicy, _ pseudonyms: [UserID: Pseudonym]
     ) -> AuditBody {

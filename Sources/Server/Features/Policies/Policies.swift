@@ -7,9 +7,9 @@ import SQL
 
 /// Policies: the limits of a family that only its guardians decide, and their approvals.
 ///
-/// A policy has one or two owners. A change is in force as soon as every owner has approved it; proposing it is
-/// approving it, so an only owner decides at once. Of two proposals the later one counts. The features that obey a
-/// limit read it in their own statements: a change holds for every instance with its commit.
+/// A policy has one or two owners. A change is in force as soon as every owner has approved it. A proposal counts as
+/// its proposer's approval, so an only owner decides at once. A new proposal replaces an earlier one. The features that
+/// obey a limit read it in their own statements, so a change holds for every instance from its commit on.
 final class Policies {
     private let services: Services
 
@@ -121,8 +121,8 @@ final class Policies {
         return answer
     }
 
-    /// Approves what is proposed; where nothing is, the policy in force, which changes nothing. Approving twice is
-    /// approving once.
+    /// Approves the proposal. Without a proposal the approval is of the policy in force, and changes nothing. Repeating
+    /// an approval changes nothing.
     func approve(_ caller: Caller, _ call: Call<PolicyPath, ApprovalCreate?>) async throws -> ApprovalResponse {
         try await write(caller, call.parameters.policyID, deniedAs: .policyApproveDenied) { member, policy, queries in
             guard policy.mayApprove.contains(member.userID) else {
@@ -145,8 +145,8 @@ final class Policies {
         }
     }
 
-    /// The act with the part that counts it.
-    /// - Throws: 429 when the member has made today's number of changes.
+    /// Returns the act with a statement that counts it as one of the day's changes.
+    /// - Throws: 429 when the member has reached the day's limit of changes.
     private func counted(
         _ act: Act, _ member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {

@@ -4,7 +4,8 @@ import JSON
 
 /// A change of a policy, as a client sends it.
 struct PolicyChange {
-    /// Names of limits that are no names of the API, and what they are called there: stored, they would do nothing.
+    /// Former names of limits, with the present ones. They are refused, because a value stored under them would have no
+    /// effect.
     static let formerNames = ["daily_cap": "daily_nag_cap", "cooldown_minutes": "pushback_cooldown_minutes"]
 
     private let constraints: [JSONObject.Member]

@@ -2,7 +2,7 @@ import Domain
 import SQL
 
 extension PolicyStatements {
-    /// The words of an approval; who approved what stays.
+    /// The retention rule for the comments of approvals. The approvals themselves stay.
     static let retentionOfComments = RetentionRule(
         "approval_comments", Retention.twoYears,
         due: {

@@ -46,7 +46,7 @@ enum PolicyStatements {
         """
     }
 
-    /// The person's approval of what is proposed or, where nothing is, of the version in force.
+    /// Reads the person's approval of the proposal, or of the version in force where there is no proposal.
     static func approval(of policy: CurrentPolicy, by user: UserID) -> SQL {
         """
         SELECT id, policy_id, approver_id, approved_at, comment FROM policy_approvals
@@ -65,8 +65,8 @@ enum PolicyStatements {
         """
     }
 
-    /// The `email` of everybody who is notified of a proposed co-owner: the owner who left, and the guardians besides who
-    /// proposed. Nobody's where no other co-owner is proposed after one left.
+    /// Reads the `email` of everybody who is notified of a proposed co-owner: the owner who left, and the guardians
+    /// other than the proposer. No row unless a new co-owner is proposed in place of one who left.
     static func addressesOfNotified(of proposal: PolicyProposalID, in family: FamilyID) -> SQL {
         """
         SELECT u.email FROM policies o
@@ -133,8 +133,9 @@ enum PolicyStatements {
         """
     }
 
-    /// An owner of a policy leaves: a co-owner remains, and awaits another; after an only owner the longest-serving
-    /// other guardian who can sign in takes over. What was proposed by or for the one who leaves is proposed no more.
+    /// Part of a departure: removes the person from the policies that they own, and drops the proposals of policies
+    /// that they own or would own. A co-owner remains, and another one is awaited; after an only owner, the
+    /// longest-serving other guardian who can sign in takes over.
     static func handOver(of user: UserID) -> SQL {
         """
         UPDATE policies SET owners = CASE
@@ -155,7 +156,7 @@ enum PolicyStatements {
         """
     }
 
-    /// Part of a purge: what the person wrote.
+    /// Part of a purge: removes the comments that the person wrote.
     static func deleteComments(of user: UserID) -> SQL {
         """
         UPDATE policy_approvals SET comment = NULL FROM ledger_stamp

@@ -17,7 +17,7 @@ struct PolicyTerms: Hashable {
         self.others = others
     }
 
-    /// Every limit and everything else, under the names of the API.
+    /// The limits and the values under other names, as the API shows them.
     var constraints: JSONObject {
         var document = JSONObject()
         for field in PolicyViolation.Field.allCases { document[field.rawValue] = value(field) }
@@ -36,8 +36,8 @@ struct PolicyTerms: Hashable {
         }
     }
 
-    /// Whether it leaves more room than other terms do. A change of what the server does not know counts as one,
-    /// because nobody can tell.
+    /// Whether these terms allow more than other terms do. Any change of a value that the server does not know counts
+    /// as allowing more.
     func widens(_ other: PolicyTerms) -> Bool { limits.widens(other.limits) || others != other.others }
 
     /// The limits in the form recorded in the audit log.
@@ -61,7 +61,7 @@ extension PolicyTerms {
     static let longestName = 64
     static let longestText = 256
 
-    /// - Parameter constraints: under the names of the API; what is missing is standard.
+    /// - Parameter constraints: values under the names of the API; missing limits get the standard values.
     /// - Throws: 422 `POLICY_INVALID_VALUE`, naming the field as `constraints.<name>`.
     init(owners: [UserID], constraints: JSONObject) throws(APIError) {
         var others = JSONObject()

@@ -12,8 +12,8 @@ struct ModelChoice {
 
     init(_ models: ModelGateways) { gateway = models.server?.model }
 
-    /// - Throws: 422 with the list, for a name that is none of the person's models. A name that is stored already is not
-    ///   looked at again: what became of it is told when it is to be used.
+    /// - Throws: 422 with the list, for a name that is none of the person's models. A name that is stored already is
+    ///   not checked again: if its model is gone, questions report that.
     func require(
         _ change: PreferenceChange, _ stored: StoredPreferences, of user: UserID, _ queries: any Queries
     ) async throws {
@@ -34,7 +34,7 @@ struct ModelChoice {
 }
 
 extension PreferenceChange {
-    /// The text that a name gets, unless it has that already.
+    /// Returns the text to which the change sets a key; nil if the change leaves the key as it is stored.
     fileprivate func newText(_ key: PreferenceKey, _ stored: StoredPreferences) -> String? {
         guard let text = self[key]?.stringValue, stored.document[key.rawValue] != .string(text) else { return nil }
         return text

@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import SQL
 
-/// A person's turn to get a daily digest, as of one moment.
+/// The schedule of a person's daily digest, as of one moment.
 struct StoredDigestTurn {
     let familyID: FamilyID
     let userID: UserID
@@ -11,7 +11,8 @@ struct StoredDigestTurn {
     let isMember: Bool
     /// The last date whose digest was made.
     let lastOn: CivilDate?
-    /// The version of the turn and of the preferences, by which a later statement finds that they have changed.
+    /// The version of the schedule and the preferences. A later statement changes nothing if it is no longer the
+    /// current one.
     fileprivate let version: (changedBy: Int64, nextAt: Timestamp)
 
     /// Reads a row of `PreferenceStatements.digestsDue`.
@@ -42,10 +43,11 @@ extension PreferenceStatements {
         """
     }
 
-    /// Moves a turn on, unless anything has changed since it was read. Returns the row that it moved.
+    /// Moves a schedule to the next digest, unless anything has changed since it was read. Returns the row if it was
+    /// moved.
     /// - Parameters:
-    ///   - next: nil for somebody who wants no digest any more.
-    ///   - date: the date whose digest is made with it.
+    ///   - next: the time of the next digest; nil for somebody who no longer wants digests.
+    ///   - date: the date of the digest that is made; nil for none.
     static func move(_ turn: StoredDigestTurn, to next: Timestamp?, madeOn date: CivilDate?) -> SQL {
         """
         UPDATE preferences SET next_digest_at = \(next),

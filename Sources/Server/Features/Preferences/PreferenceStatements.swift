@@ -30,7 +30,7 @@ enum PreferenceStatements {
         """
     }
 
-    /// Part of an act: the preferences of a former member, in every family.
+    /// Part of an act: deletes the preferences of a former member in all their families.
     static func delete(of user: UserID) -> SQL {
         """
         DELETE FROM preferences p USING ledger_stamp, memberships m
@@ -38,10 +38,11 @@ enum PreferenceStatements {
         """
     }
 
-    /// Part of an act. The scheduler looks at once when the next daily digest is due.
+    /// Part of an act: stores a member's preferences. The scheduler then recomputes at once when the next daily digest
+    /// is due.
     /// - Parameters:
-    ///   - hasDigest: whether the person wants one.
-    ///   - date: a date, in the person's zone, that needs none.
+    ///   - hasDigest: whether the person wants daily digests.
+    ///   - date: a date, in the person's zone, for which no digest is needed; nil for none.
     static func set(
         _ preferences: StoredPreferences, of user: UserID, hasDigest: Bool, passed date: CivilDate?, at now: Timestamp
     ) -> SQL {

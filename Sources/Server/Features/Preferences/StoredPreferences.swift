@@ -10,7 +10,7 @@ struct StoredPreferences: SQLDecodable, Hashable {
 
     init(_ document: JSONObject = JSONObject()) { self.document = document }
 
-    /// Null means that nothing is set.
+    /// Reads the document; null means that no preferences are stored.
     init?(cell: (some SQLCell)?) {
         guard let cell else {
             document = JSONObject()
@@ -34,8 +34,8 @@ struct StoredPreferences: SQLDecodable, Hashable {
         }
     }
 
-    /// Whether they keep the AI on the server from working for the person: the same as the column `is_enabled` of
-    /// `AIStatements`.
+    /// Whether these preferences forbid the server's AI to work for the person. The column `is_enabled` of
+    /// `AIStatements` is the opposite.
     var switchesServerAIOff: Bool {
         document[PreferenceKey.aiServerEnabled.rawValue] == .bool(false)
             || document[PreferenceKey.aiMode.rawValue] == .string(AIMode.off.rawValue)
@@ -91,7 +91,7 @@ struct StoredPreferences: SQLDecodable, Hashable {
 }
 
 extension QuietHours {
-    /// Those of `PreferenceStatements.childQuietHours`; nil where none are set.
+    /// Reads the columns of `PreferenceStatements.childQuietHours`; nil where none are set.
     init?(ofChild row: Row) throws(PostgresError) {
         guard let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"]
         else {

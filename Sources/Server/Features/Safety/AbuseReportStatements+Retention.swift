@@ -2,7 +2,7 @@ import Domain
 import SQL
 
 extension AbuseReportStatements {
-    /// 36 months after a report was closed; one that is not closed stays.
+    /// The retention rule for abuse reports: a report is deleted 36 months after it was closed. An open report stays.
     static let retention = RetentionRule(
         "abuse_reports", Retention.threeYears,
         due: { "SELECT count(*) AS count FROM abuse_reports WHERE \(isClosed) AND updated_at < \($0)" },

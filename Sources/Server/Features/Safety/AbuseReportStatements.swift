@@ -10,8 +10,8 @@ enum AbuseReportStatements {
 
     // MARK: Reads
 
-    /// Somebody whom the reporter knows from a family or a connection, former ones too: their `pseudonym`, and whether
-    /// they are or were in `family`. No row: nobody whom the reporter can see.
+    /// Reads a person whom the reporter knows, now or formerly, from a family or a connection: their `pseudonym`, and
+    /// whether they are or were in `family`. No row: the reporter does not know the person.
     static func target(_ target: UserID, of reporter: UserID, in family: FamilyID?) -> SQL {
         """
         SELECT u.pseudonym, EXISTS (
@@ -40,7 +40,8 @@ enum AbuseReportStatements {
         """
     }
 
-    /// A page and its `total`, the oldest first; with no report in it, one row of nulls.
+    /// Reads a page of reports, the oldest first, each with the `total`. An empty page is one row in which all other
+    /// columns are null.
     static func page(_ query: AbuseReportReviewQuery) -> SQL {
         let filter: SQL = query.status.map { "WHERE status = \($0.rawValue)" } ?? ""
         return """

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension AbuseReports {
-    /// The reports as administrators review them, the oldest first. Each look is an entry of the audit log.
+    /// Lists reports for administrators, the oldest first. Each read is recorded in the audit log.
     func reviews(
         _ caller: Caller, _ call: Call<AbuseReportReviewQuery, NoBody>
     ) async throws -> Page<AbuseReportReview> {
@@ -16,7 +16,8 @@ extension AbuseReports {
         return try Page(rows, answering: call.parameters.page) { try AbuseReportReview($0, at: caller.now) }
     }
 
-    /// One report as administrators review it. Each look is an entry of the audit log, about the report's target.
+    /// Returns a report for an administrator. Each read is recorded in the audit log, with the report's target as the
+    /// subject.
     func reviewedReport(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportReview {
         let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
         return try await services.ledger.write(caller, in: .outside) { queries in
@@ -32,8 +33,8 @@ extension AbuseReports {
         }
     }
 
-    /// Takes the review of a report one step on, or says something more about it. Each change is an entry with what was
-    /// changed and the note; a change that was made before is not made again.
+    /// Changes the status or the severity of a report's review, or adds a note. The audit log records each change with
+    /// its note; a request that changes nothing and has no note is not recorded.
     func review(
         _ caller: Caller, _ call: Call<AbuseReportPath, AbuseReportReviewUpdate>
     ) async throws -> AbuseReportReview {

@@ -5,8 +5,8 @@ import Postgres
 
 /// Reports of abuse and their review.
 ///
-/// A report is acknowledged at once and tells its target nothing: its entries are in the chain outside families, which
-/// administrators read, because a family's log is read by guardians, and one of them may be the target.
+/// A report is acknowledged at once, and its target does not learn of it: its entries are in the chain outside
+/// families, which only administrators read. A family's log is read by its guardians, one of whom may be the target.
 final class AbuseReports {
     let services: Services
 
@@ -55,7 +55,7 @@ final class AbuseReports {
         throw APIError.tooManyAbuseReports(until: oldest + window, at: caller.now)
     }
 
-    /// Returns one report: for its reporter, and for the guardians of the family, but for one whom it is about.
+    /// Returns one report to its reporter and to the guardians of the family, except the guardian whom it is about.
     func report(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportResponse {
         let account = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(AbuseReportStatements.report(call.parameters.reportID))

@@ -19,7 +19,8 @@ enum BlockStatements {
         """
     }
 
-    /// A page and its `total`; with no block in it, one row of nulls.
+    /// Reads a page of the person's blocks, each with the `total`. An empty page is one row in which all other columns
+    /// are null.
     static func page(of user: UserID, _ page: PageRequest) -> SQL {
         """
         SELECT b.*, t.total
@@ -32,7 +33,8 @@ enum BlockStatements {
         """
     }
 
-    /// A person and the block against them, if there is one. No row: there is no such account.
+    /// Reads a person's pseudonym and the block against them, if there is one. No row: the account does not exist, or
+    /// there is no block and the blocker knows the person neither from a family nor from a connection.
     static func block(by actor: UserID, against target: UserID) -> SQL {
         """
         SELECT u.pseudonym AS target_pseudonym, b.id, b.actor_id, b.target_id, b.state

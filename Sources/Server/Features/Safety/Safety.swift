@@ -27,8 +27,8 @@ package final class Safety {
         return try Page(rows, answering: call.parameters) { try BlockResponse($0) }
     }
 
-    /// Two people have at most one block in each direction: blocking again reactivates it. Open nags of connections between
-    /// them end before it.
+    /// Blocks a person. Two people have at most one block in each direction, so blocking again reactivates it. Open
+    /// nags of connections between them are cancelled before.
     package func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
         let target = call.body.targetID
         guard target != caller.userID else { throw APIError.blocksSelf }
@@ -75,7 +75,7 @@ package final class Safety {
         let family: FamilyID
         let seq: Int64
 
-        /// - Throws: 429 when the caller has made today's number of changes.
+        /// - Throws: 429 when the caller has reached the day's limit of changes.
         func act(
             _ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL, at now: Timestamp,
             _ queries: any Queries
@@ -104,8 +104,8 @@ package final class Safety {
 
     // MARK: Relationships
 
-    /// No more nags between two members, in either direction, until a guardian takes one of them back into the family (an
-    /// account made in it). By leaving and joining again nobody gets out of it.
+    /// Suspends the relationship of two members: neither may nag the other until a guardian takes an account that was
+    /// made in the family back into it. Leaving and joining again by a code does not lift the suspension.
     func suspend(_ caller: Caller, _ call: Call<RelationshipPath, NoBody>) async throws -> RelationshipResponse {
         let member = try await services.access.member(
             caller, orThrow: .noSuchRelationship, services.database)

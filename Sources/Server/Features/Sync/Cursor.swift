@@ -43,7 +43,7 @@ struct Cursor {
         return base64URL(bytes + [UInt8(truncatingIfNeeded: day >> 8), UInt8(truncatingIfNeeded: day)])
     }
 
-    /// Whether no nag can have left the feed since the cursor was given out without its holder knowing.
+    /// Whether the cursor is so recent that its holder knows of every nag that has left the feed since.
     func isRecent(at now: Timestamp) -> Bool {
         Timestamp(seconds: day * 86_400) >= now - SyncStatements.closedNagRetention
     }

@@ -63,13 +63,13 @@ final class Feed {
         return PageRows(try await start.isBeginning ? database.bulkRead(statement) : database.read(statement))
     }
 
-    /// The rows of a page whose entities come from a standby; nil when it cannot give them.
+    /// Returns the rows of a page whose entities come from a standby; nil when the standby cannot give them.
     ///
-    /// The primary is asked first: it decides whether the caller may read, from which position and what they may see, and
-    /// gives everything that may change without the family clock. The standby's rows are taken only if its family clock
-    /// is the primary's, so both are one snapshot of the family: the answer is the one that the primary would have given at
-    /// that moment. Nobody reads what is older than their position, whose access ended before, or what is not yet
-    /// acknowledged.
+    /// The primary is asked first. It decides whether the caller may read, from which position and what they may see,
+    /// and it gives everything that can change without the family clock. The standby's rows are used only if its family
+    /// clock equals the primary's, so both are one snapshot of the family: the page is the one that the primary would
+    /// have given at that moment. So a caller gets no state older than their position, nothing after their access has
+    /// ended, and no write that is not acknowledged yet.
     private func rows(
         _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, _ rest: SQL, _ standby: Standby
     ) async throws -> PageRows? {

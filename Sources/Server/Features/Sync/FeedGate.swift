@@ -54,7 +54,7 @@ struct FeedGate {
         visibility = FeedVisibility(rawValue: row.text(Text.visibility.column).flatMap { Int64($0) } ?? 0)
     }
 
-    /// Whether the session was given that position before.
+    /// Whether the session already had that position.
     func isGranted(_ grant: GrantedPosition) -> Bool {
         row.withBytes(Text.granted.column) { $0?.listsNumber(grant.number) ?? false }
     }

@@ -5,9 +5,9 @@ import Postgres
 
 /// The rows of a page, of one or two statements.
 struct PageRows {
-    /// The gate, connections and facts.
+    /// The rows of the gate, the connections and the facts.
     let rest: Rows
-    /// Those of the entities: the same, unless a standby read them.
+    /// The rows of the entities: the same rows, unless a standby read them.
     let entities: Rows
 
     init(_ rows: Rows) { (rest, entities) = (rows, rows) }
@@ -22,9 +22,9 @@ struct FeedPage {
     /// The size limit of one entity's rows in a page: more rows are cut off as those beyond `FeedPageSize`.
     static let entityBytes = 512 << 10
 
-    /// The position that the session is given with this page.
+    /// The position that the session gets with this page.
     let grant: GrantedPosition
-    /// Whether the session was given that position before.
+    /// Whether the session already had that position.
     let isGranted: Bool
     let json: [UInt8]
 
@@ -64,7 +64,7 @@ struct FeedPage {
 
     private static let entities: [FeedPart] = [.nags, .nagEvents, .mediation, .points]
 
-    /// The rows of a part. They come part by part, so a few of them tell where each begins.
+    /// Returns the range of a part's rows. Rows are ordered by part, so a few comparisons find where each part begins.
     private static func rows(of part: FeedPart, in rows: Rows) -> Range<Int> {
         let end = firstRow(from: part.rawValue + 1, in: rows)
         return min(firstRow(from: part.rawValue, in: rows), end)..<end

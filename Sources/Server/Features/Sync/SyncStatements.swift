@@ -20,14 +20,15 @@ enum SyncStatements {
 
     /// Authorisation, the family clock and one page of every entity: one statement, so one snapshot.
     ///
-    /// The first row is part 0, the gate; no row at all: the session has ended. The other rows come by part (1 nags, 2
-    /// nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position. Part 5 is all
-    /// connections of the caller, but for those that ended long ago. Their columns: `FeedColumns`.
-    /// An answer of the mediator is shown to the person who asked, while they may read the nag it is about; a digest that
-    /// was sent to its sender and its recipients.
-    /// A nag is stamped when it closes or later: of those stamped before the retention only open ones remain.
-    /// Points are shown to those who agreed to them, about those who did (`points_of`; null: everybody, because a
-    /// guardian did).
+    /// The first row is part 0, the gate; without any row the session has ended. The other rows are ordered by part (1
+    /// nags, 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position.
+    /// Part 5 has all connections of the caller, except those that ended long ago. `FeedColumns` describes the columns.
+    /// An answer of the mediator is shown to the person who asked, while they may read its nag. A sent digest is shown
+    /// to its sender and its recipients.
+    /// A nag is stamped when it closes or later, so of the nags stamped before the retention period only open ones
+    /// remain.
+    /// Points are shown to members with the consent to them, about members with that consent: `points_of`, which is
+    /// null for everybody, where a guardian gave the consent.
     /// - Parameters:
     ///   - start: the position that the client claims; the beginning if none.
     ///   - withEntities: whether the rows of parts 1 to 4 are among them; otherwise a standby reads those.
@@ -183,7 +184,7 @@ enum SyncStatements {
         """
     }
 
-    /// Stores a position for a session, so that the session may come back with it.
+    /// Stores a position that a session was given, so that the session may continue from it.
     ///
     /// Not synced to disk: losing it costs the client one full page, never a change.
     static func grant(_ position: GrantedPosition, to session: SessionID, in family: FamilyID) -> SQL {

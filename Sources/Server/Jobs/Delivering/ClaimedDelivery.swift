@@ -18,7 +18,7 @@ struct ClaimedDelivery: Sendable {
     let dueAt: Timestamp
     /// Whether it is a daily digest.
     let isDigest: Bool
-    /// Whether the recipient is reminded again of what was sent before, and the reminders before this one.
+    /// Whether this is a reminder of a notification that was sent before, and the number of reminders before this one.
     let isRepeat: Bool
     let repeats: Int
     let leasedUntil: Timestamp
@@ -38,7 +38,7 @@ struct ClaimedDelivery: Sendable {
         (self.channel, self.leasedUntil) = (channel, leasedUntil)
     }
 
-    /// Names the message, the same at each attempt: the delivery's id, and one of its own for each reminder.
+    /// The ID of the message, the same at each attempt: the delivery's ID, and another one for each reminder.
     var messageID: DeliveryID {
         isRepeat ? DeliveryID(high: id.high, low: id.low &+ UInt64(clamping: repeats + 1)) : id
     }
@@ -49,11 +49,12 @@ enum DropReason: String {
     case stale, superseded
     case nagClosed = "nag_closed"
     case snoozed
-    /// The person's settings have changed: what waits for the daily digest, or a digest for somebody who wants none.
+    /// The person's settings have changed: the notification now belongs to the daily digest, or the person wants no
+    /// digest.
     case notWanted = "not_wanted"
-    /// A digest of nothing.
+    /// The digest would be empty.
     case nothingDue = "nothing_due"
-    /// The person wants no notifications until it is too old.
+    /// The person has muted notifications until after this one becomes too old.
     case muted
     case noConsent = "no_consent"
     case notAMember = "not_a_member"
@@ -63,9 +64,9 @@ enum DropReason: String {
     /// A guardian has suspended the relationship of the nag's two people.
     case suspended
     case noDevice = "no_device"
-    /// Nobody was notified of the nag that was withdrawn.
+    /// The recipient was never notified of the nag, so its withdrawal needs no notification.
     case notTold = "not_told"
-    /// The draft of the message is gone, with its author.
+    /// The draft of the message was deleted with its author's account.
     case draftDeleted = "draft_deleted"
 }
 
@@ -104,9 +105,10 @@ struct DeliveryFacts {
     /// The end of the last lease of an earlier notification.
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
-    /// The digest of a delivery that is one; nil for others.
+    /// The contents of a daily digest; nil for any other delivery.
     private let digest: DailyDigest?
-    /// The trace of the act that caused the delivery; nil where its entry is not known, and for one about no nag.
+    /// The trace of the act that caused the delivery; nil if its entry is not known, or if the delivery is about no
+    /// nag.
     let trace: TraceID?
 
     /// Reads a row of `DeliveryStatements.facts`.
@@ -142,7 +144,7 @@ struct DeliveryFacts {
             inFamilyAt: timeZone ?? Preferences.standardTimeZone, childQuietHours: try QuietHours(ofChild: row))
     }
 
-    /// - Parameter staleAfter: how long a delivery may have been due.
+    /// - Parameter staleAfter: the time after which a due delivery is too old to be sent.
     func decision(
         on claim: ClaimedDelivery, at now: Timestamp, staleAfter: Timestamp.Span, zones: ZoneTable,
         plan: EscalationPlan
@@ -177,8 +179,8 @@ struct DeliveryFacts {
     /// The time for which a notification waits for a scheduler that is late.
     private static let stepPatience = Timestamp.Span.minutes(1)
 
-    /// Returns the time to look again, where the nag's next step is about to notify the same person: one moment, one
-    /// message. Nil elsewhere.
+    /// Returns the time to check again if the nag's next step is about to notify the same person, so that one message
+    /// is sent instead of two; nil otherwise.
     private func momentAfterNextStep(
         at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> Timestamp? {

@@ -3,14 +3,14 @@ import Postgres
 
 /// The contents of a daily digest: a person's open nags that are overdue, or due within a day.
 struct DailyDigest {
-    /// The number of nags that it names.
+    /// The largest number of nags that the text names.
     static let longest = 20
-    /// The time that it looks ahead: until the next one.
+    /// The time ahead in which nags are due that the digest includes: until the next digest.
     static let horizon = Timestamp.Span.days(1)
     private static let longestWords = 80
 
     private let nags: [(dueAt: Timestamp, words: String)]
-    /// All of them, also those that are not named.
+    /// The number of all nags in the digest, including those that the text does not name.
     private let total: Int
 
     /// Reads the rows of `NagStatements.digest`.

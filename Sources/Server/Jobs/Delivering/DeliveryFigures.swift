@@ -15,7 +15,7 @@ final class DeliveryFigures: Sendable {
     let dead = Counter()
     /// Deliveries that were not needed any more.
     let dropped = Counter()
-    /// Put off to the end of quiet hours.
+    /// The number of deliveries that were postponed to the end of quiet hours.
     let deferred = Counter()
     /// Attempts that ended in a fault of this server or its database.
     let faults = Counter()

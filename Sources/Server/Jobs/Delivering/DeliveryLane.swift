@@ -24,7 +24,8 @@ final class DeliveryLane {
 
     private let services: Services
     private let channel: DeliveryChannel
-    /// Each device gets its message by the first that addresses it. People get one where they have other devices, or none.
+    /// The providers. A device gets its message from the first provider that addresses it. A provider that addresses
+    /// people sends one message to people who also have other devices, or who have none.
     private let providers: [any MessageProvider]
     private let passesTokens: Bool
     private let passesPhones: Bool
@@ -38,7 +39,7 @@ final class DeliveryLane {
 
     private(set) var inFlight = 0
     private var isStopped = false
-    /// Whether more was due than there was room for.
+    /// Whether more deliveries were due than could be claimed.
     private var isMoreWaiting = false
     private var timer: TimerID?
     private var drained: [CheckedContinuation<Void, Never>] = []
@@ -250,8 +251,8 @@ final class DeliveryLane {
         }
     }
 
-    /// Writes what became of a delivery. While the database is away it tries again, so that what a provider has
-    /// acknowledged is not sent twice; the last failure is thrown.
+    /// Stores the result of a delivery. It retries while the database cannot be reached, so that a message that a
+    /// provider has acknowledged is not sent twice, and throws the last error.
     private func record(_ statement: SQL) async throws {
         for _ in 0..<60 where !isStopped {
             do {

@@ -6,7 +6,7 @@ import JSON
 struct DeliveryMessage: Sendable {
     /// Names the message: a receiver that gets it twice discards the second.
     let id: DeliveryID
-    /// The notification on the device that it replaces: the delivery's id, also for reminders.
+    /// The ID of the notification on the device that this message replaces: the delivery's ID, also for reminders.
     let collapseID: DeliveryID
     /// Whether it reminds again of what was sent before.
     let isRepeat: Bool

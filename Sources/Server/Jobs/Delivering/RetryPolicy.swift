@@ -7,8 +7,8 @@ struct RetryPolicy: Sendable {
     var first = Timestamp.Span.seconds(15)
     var longest = Timestamp.Span.hours(1)
 
-    /// The time before the next attempt: between half and all of the back-off, so that what failed together does not
-    /// come back together. It is at least what the provider asks for, up to `longest`.
+    /// Returns the time before the next attempt: between half and all of the back-off, so that deliveries that failed
+    /// together are not retried together. It is at least the time that the provider asks for, up to `longest`.
     /// - Returns: nil when there is no further attempt.
     func delay(
         after attempt: Int, asked: Timestamp.Span? = nil, random: any Randomness

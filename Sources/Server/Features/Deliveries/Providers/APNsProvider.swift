@@ -83,7 +83,7 @@ final class APNsProvider: MessageProvider {
         }
     }
 
-    /// Whether a device's token can stand in a path: Apple's are hexadecimal digits, and other characters are no token.
+    /// Whether a device's token can be part of a path. Apple's tokens are hexadecimal digits.
     private static func isToken(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {

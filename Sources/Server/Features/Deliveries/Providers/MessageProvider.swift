@@ -2,11 +2,11 @@ import Contract
 import Domain
 import Postgres
 
-/// Takes messages to people. Used on one loop.
+/// Delivers messages to people or their devices. Used on one loop.
 protocol MessageProvider: AnyObject {
-    /// Whether each person gets one message.
+    /// Whether the provider sends one message to a person rather than to each device.
     var addressesPeople: Bool { get }
-    /// Whether each device of that platform gets a message of its own.
+    /// Returns whether the provider sends a message to each device of that platform.
     func addresses(_ platform: DevicePlatform) -> Bool
     /// The number of messages that the provider takes at once.
     var concurrency: Int { get }
@@ -15,15 +15,15 @@ protocol MessageProvider: AnyObject {
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome
 }
 
-/// A provider's answer.
+/// The outcome of sending one message.
 enum SendingOutcome: Hashable, Sendable {
-    /// It has the message; `reference` is its own name for it.
+    /// The provider has accepted the message; `reference` is its name for it.
     case acknowledged(reference: String?)
-    /// It may take the message later.
+    /// The provider may accept the message later.
     case retry(reason: String, after: Timestamp.Span? = nil)
-    /// It will never take this message.
+    /// The provider will never accept this message.
     case rejected(reason: String)
-    /// It does not know the device any more.
+    /// The provider no longer knows the device.
     case deviceGone
 }
 
@@ -31,9 +31,9 @@ enum SendingOutcome: Hashable, Sendable {
 struct DeviceTarget: Sendable {
     let id: DeviceID
     let platform: DevicePlatform
-    /// A secret.
+    /// The device's push token, a secret.
     let token: String
-    /// A browser's.
+    /// The keys of a browser's subscription; nil for other devices.
     let keys: WebPushKeys?
 
     /// Reads a row of `DeviceStatements.live`.

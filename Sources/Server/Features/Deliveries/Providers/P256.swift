@@ -14,9 +14,9 @@ enum P256 {
         return true
     }
 
-    /// The public key of a private one, and the secret that it shares with the holder of another public key.
+    /// Returns the public key of a private key, and the secret that it shares with the holder of another public key.
     /// - Parameter privateKey: a number of 32 bytes.
-    /// - Returns: nil where one of the keys is none, or libcrypto fails.
+    /// - Returns: nil if one of the keys is invalid, or libcrypto fails.
     static func agreement(
         of privateKey: [UInt8], with other: [UInt8]
     ) -> (publicKey: [UInt8], secret: [UInt8])? {

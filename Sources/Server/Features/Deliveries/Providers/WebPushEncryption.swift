@@ -26,8 +26,9 @@ enum WebPushEncryption {
     /// The longest text in bytes: with the byte that ends it, it fills the longest body.
     static let longestText = longestBody - headLength - tagLength - 1
 
-    /// The encrypted body, with a new key and salt.
-    /// - Parameter padding: the length is rounded up to a multiple of that, so that it tells little of the text.
+    /// Returns the encrypted body, with a new key and salt.
+    /// - Parameter padding: the multiple of bytes to which the length is rounded up, so that it reveals little about
+    ///   the text.
     /// - Returns: nil for a text that is too long, or if libcrypto fails.
     static func body(
         _ text: [UInt8], for keys: WebPushKeys, padding: Int, _ random: any Randomness

@@ -7,14 +7,15 @@ import Reactor
 /// Sends push messages to browsers, by the push service that each subscription names (RFC 8030), with a token of this
 /// server's key (VAPID, RFC 8292).
 ///
-/// The endpoints are what people's clients have registered: their hosts may be slow or hostile. Requests go to the public
-/// internet only, take five seconds at most, and wait for a turn, so that one person's do not hold up others'.
+/// Clients register the endpoints, so their hosts may be slow or hostile. Requests go to the public internet only, take
+/// five seconds at most, and wait for a turn, so that one person's requests do not delay others'.
 final class WebPushProvider: MessageProvider {
     let addressesPeople = false
     let concurrency = 64
-    /// Too many wait for a turn. The person's other browsers would wait as well.
+    /// The outcome when too many messages wait for a turn. The person's other browsers are not tried then, because they
+    /// would wait as well.
     static let busy = SendingOutcome.retry(reason: "too many messages to browsers wait")
-    /// The length of a text is rounded up to a multiple of that.
+    /// The multiple of bytes to which the length of a text is rounded up.
     private static let padding = 1_024
     private static let tokenLifetime = Timestamp.Span.hours(12)
 

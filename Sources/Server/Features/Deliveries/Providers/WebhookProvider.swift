@@ -85,7 +85,7 @@ extension DeliveryOptions.Webhook {
 }
 
 extension HTTPClientRequest.Limits {
-    /// A provider answers with little or nothing.
+    /// The limits of the response of a provider, which answers with little or nothing.
     static var ofProvider: Self {
         var limits = Self()
         (limits.head, limits.body) = (32 << 10, 64 << 10)
