@@ -13,22 +13,22 @@ public struct LocalAIService: AIService {
     private let routing: QuestionRouting
     private let models: LocalModels
     private let log: ExecutionLog
-    private let goesOn: Bool
+    private let continuesSession: Bool
 
     /// - Parameters:
     ///   - models: the models that write the texts of answers, where the person's mode allows it.
     ///   - dialog: how constraints warn the person and ask for confirmations.
-    ///   - goesOn: whether questions belong to the device's AI session, and are added to it.
+    ///   - continuesSession: whether questions belong to the device's AI session, and are added to it.
     ///   - log: records each answer and each refusal, and knows whose device it is.
     public init(
         facts: CacheFacts, heuristics: Heuristics, models: LocalModels = .none, dialog: ConstraintDialog = .silent,
-        log: ExecutionLog, goesOn: Bool = false
+        log: ExecutionLog, continuesSession: Bool = false
     ) {
         self.facts = facts
         self.heuristics = heuristics
         self.models = models
         self.log = log
-        self.goesOn = goesOn
+        self.continuesSession = continuesSession
         routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog, log: log)
     }
 
@@ -55,7 +55,7 @@ public struct LocalAIService: AIService {
     ) async throws -> Response {
         try require(operation)
         var facts = facts
-        if goesOn { facts.session = try facts.cache.sessionTurns(of: facts.family, at: now) }
+        if continuesSession { facts.session = try facts.cache.sessionTurns(of: facts.family, at: now) }
         let known = try await question.facts(from: facts)
         var response = operation.rule(heuristics, question, known).response
         var author = Authorship(fallback: replaced ?? (routed.lacksTask ? .taskNotCovered : nil))
@@ -73,7 +73,7 @@ public struct LocalAIService: AIService {
         let record = operation.record(heuristics, question, known, response)
         let told = routed.record(record, by: author, stages, log)
         log.note(told)
-        if goesOn {
+        if continuesSession {
             let turn = SessionTurn(operation.id, words: question.content, record)
             try facts.cache.add(turn, told.id, of: facts.family, at: now)
         }
@@ -138,7 +138,7 @@ public struct LocalAIService: AIService {
             case .success(let decision) = try await preview(.patterns), decision.route == .local
         else { return [] }
         let known = try await facts.patternFacts(userID: log.user, familyID: facts.family)
-        return try facts.cache.markTold(heuristics.patterns(for: known).response.insights, in: facts.family)
+        return try facts.cache.markNotified(heuristics.patterns(for: known).response.insights, in: facts.family)
     }
 
     /// Records that the question was not answered.

@@ -1,6 +1,6 @@
 /// Leaves a provider alone for 30 seconds after three faults within 60 seconds. A pure value: the time is an input.
 struct CircuitBreaker {
-    private static let most = 3
+    private static let faultLimit = 3
     private static let window = Duration.seconds(60)
     private static let pause = Duration.seconds(30)
 
@@ -12,7 +12,7 @@ struct CircuitBreaker {
     mutating func recordFault(at now: ContinuousClock.Instant) {
         faults.removeAll { now - $0 >= Self.window }
         faults.append(now)
-        guard faults.count >= Self.most else { return }
+        guard faults.count >= Self.faultLimit else { return }
         faults = []
         pausedUntil = now + Self.pause
     }

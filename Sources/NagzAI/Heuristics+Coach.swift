@@ -49,7 +49,7 @@ extension Heuristics {
             ].joined(separator: " ")
         case .unknown: break
         }
-        return Outcome(answer, Rule(topic))
+        return Outcome(answer, HeuristicRule(topic))
     }
 
     /// Returns the topics of a question, and how often its session has asked for more about them.
@@ -124,7 +124,7 @@ extension Heuristics {
     }
 }
 
-extension Rule {
+extension HeuristicRule {
     fileprivate init(_ topic: CoachTopic) {
         self =
             switch topic {

@@ -5,7 +5,7 @@ extension Heuristics {
     public func excuseSummary(of text: String, nagID: NagID) -> Outcome<ExcuseSummaryResponse> {
         let hits = phrasebook.excuses.labels(in: text)
         let category = ExcuseCategory.allCases.first(where: hits.contains) ?? .other
-        let (confidence, rule): (Double, Rule) =
+        let (confidence, rule): (Double, HeuristicRule) =
             switch hits.count {
             case 0: (0.3, .excuseNoCategory)
             case 1: (0.9, .excuseOneCategory)

@@ -21,7 +21,7 @@ public final class Heuristics: Sendable {
             rule)
     }
 
-    func tone(misses: Int, streak: Int) -> (tone: AITone, rule: Rule) {
+    func tone(misses: Int, streak: Int) -> (tone: AITone, rule: HeuristicRule) {
         if misses >= 3 { return (.firm, .toneRecentMisses) }
         return misses <= 0 && streak >= 3 ? (.supportive, .toneSteadyStreak) : (.neutral, .toneDefault)
     }
@@ -60,7 +60,7 @@ public final class Heuristics: Sendable {
             rule)
     }
 
-    private static func scenario(_ facts: NagFacts) -> (CoachingScenario, Rule) {
+    private static func scenario(_ facts: NagFacts) -> (CoachingScenario, HeuristicRule) {
         if facts.timeConflictCount7d >= 2 { return (.repeatedTimeConflict, .coachingRepeatedTimeConflict) }
         if facts.missCount7d == 1 { return (.firstMiss, .coachingFirstMiss) }
         if facts.streak >= 3 { return (.streak3, .coachingStreak) }
@@ -92,7 +92,7 @@ public final class Heuristics: Sendable {
         return Outcome(response, rule)
     }
 
-    private static func pushBackReason(_ snapshot: Snapshot<NagFacts>) -> (PushBackReason, Rule) {
+    private static func pushBackReason(_ snapshot: Snapshot<NagFacts>) -> (PushBackReason, HeuristicRule) {
         let facts = snapshot.facts
         if facts.nag.status != .open { return (.nagNotOpen, .pushBackNagNotOpen) }
         if facts.preferences.pushBackMode == .off { return (.modeOff, .pushBackModeOff) }

@@ -1,9 +1,9 @@
 /// A response with the rule that produced it, for the audit log.
 public struct Outcome<Response: Sendable>: Sendable {
     public let response: Response
-    public let rule: Rule
+    public let rule: HeuristicRule
 
-    public init(_ response: Response, _ rule: Rule) {
+    public init(_ response: Response, _ rule: HeuristicRule) {
         self.response = response
         self.rule = rule
     }
@@ -12,7 +12,7 @@ public struct Outcome<Response: Sendable>: Sendable {
 extension Outcome: Equatable where Response: Equatable {}
 
 /// The IDs of the heuristics' rules, as used in audit entries. An ID MUST NOT change its meaning.
-public enum Rule: String, Sendable, CaseIterable {
+public enum HeuristicRule: String, Sendable, CaseIterable {
     case toneRecentMisses = "tone.recent_misses"
     case toneSteadyStreak = "tone.steady_streak"
     case toneDefault = "tone.default"

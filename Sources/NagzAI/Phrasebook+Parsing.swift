@@ -86,7 +86,7 @@ extension Phrasebook {
         for category in ExcuseCategory.allCases {
             try require(excuseSentences[category] != nil, "excuse_sentence \(category.rawValue)")
         }
-        for rule in [Rule.toneRecentMisses, .toneSteadyStreak, .toneDefault] {
+        for rule in [HeuristicRule.toneRecentMisses, .toneSteadyStreak, .toneDefault] {
             try require(reasons[rule] != nil, "reason \(rule.rawValue)")
         }
         for sentence in CoachSentence.allCases {

@@ -5,7 +5,7 @@ public struct Phrasebook: Sendable {
     var categories: [NagCategory: String] = [:]
     var tips: [TipPool: [Template<PhraseSlot>]] = [:]
     var messages: [MessagePool: [Template<PhraseSlot>]] = [:]
-    var reasons: [Rule: String] = [:]
+    var reasons: [HeuristicRule: String] = [:]
     var digest: [DigestSentence: Template<PhraseSlot>] = [:]
     var excuses = PhraseMatcher<ExcuseCategory>()
     var excuseSentences: [ExcuseCategory: [String]] = [:]

@@ -9,7 +9,7 @@ public struct SessionTurn: Hashable, Sendable {
     public var tone: AITone
 
     /// The maximum number of turns that a session keeps.
-    public static let most = 4
+    public static let maxCount = 4
     /// The longest text of a turn in Unicode scalars; what is longer is cut.
     public static let longestText = 2_000
 

@@ -107,7 +107,7 @@ public final class Database: Queries {
     /// Merges statements of one shape (`SQL.merged`), runs them, and returns the rows of each; nil if they cannot be
     /// merged. The other parameters are those of `pipeline`.
     func runMerged(
-        _ statements: [SQL], use: SessionPool.Use = .read, until deadline: MonotonicTime?,
+        _ statements: [SQL], use: SessionPool.Purpose = .read, until deadline: MonotonicTime?,
         leaving rest: Duration = .zero
     ) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
@@ -126,7 +126,8 @@ public final class Database: Queries {
     ///     comes now.
     ///   - rest: the time before the deadline that must be left when the wait for locks ends.
     func pipeline(
-        _ statements: [SQL], use: SessionPool.Use, until deadline: MonotonicTime? = nil, leaving rest: Duration = .zero
+        _ statements: [SQL], use: SessionPool.Purpose, until deadline: MonotonicTime? = nil,
+        leaving rest: Duration = .zero
     ) async throws(PostgresError) -> [Rows] {
         let deadline = deadline ?? requestDeadline
         let connection = try await acquire(for: use, until: deadline)
@@ -192,7 +193,7 @@ public final class Database: Queries {
     }
 
     func query(
-        _ statement: SQL, use: SessionPool.Use = .read, until deadline: MonotonicTime
+        _ statement: SQL, use: SessionPool.Purpose = .read, until deadline: MonotonicTime
     ) async throws(PostgresError) -> Rows {
         let rows = try await pipeline([statement], use: use, until: deadline)
         guard let first = rows.first else { throw .unexpectedShape("no result") }
@@ -276,7 +277,7 @@ public final class Database: Queries {
     // MARK: Waiting for a session
 
     private func acquire(
-        for use: SessionPool.Use, until deadline: MonotonicTime
+        for use: SessionPool.Purpose, until deadline: MonotonicTime
     ) async throws(PostgresError) -> Connection {
         poller.assertIsolated()
         if let id = pool.acquireAtOnce(for: use), let connection = connection(id) { return connection }
@@ -311,7 +312,7 @@ public final class Database: Queries {
 
     private func connection(_ id: Int) -> Connection? { connections.first { $0.id == id } }
 
-    private func released(_ connection: Connection, from use: SessionPool.Use) {
+    private func released(_ connection: Connection, from use: SessionPool.Purpose) {
         let (grants, mustClose) = pool.release(connection.id, from: use)
         if mustClose { connection.close() }
         serve(grants)

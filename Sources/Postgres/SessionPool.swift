@@ -6,7 +6,7 @@ import Reactor
 /// results.
 struct SessionPool {
     /// The kind of use of a session by a request.
-    enum Use {
+    enum Purpose {
         /// Statements that rarely wait for locks.
         case read
         /// A read of many rows. Only `Database.Limits.bulkReads` of them are in flight.
@@ -57,7 +57,7 @@ struct SessionPool {
 
     private struct Waiter {
         let ticket: UInt64
-        let use: Use
+        let use: Purpose
         let deadline: MonotonicTime
     }
 
@@ -87,7 +87,7 @@ struct SessionPool {
 
     /// Returns a session for a request that need not wait: no request waits, or the request is a read and only writes
     /// wait. The session counts as in use from then on.
-    mutating func acquireAtOnce(for use: Use) -> Int? {
+    mutating func acquireAtOnce(for use: Purpose) -> Int? {
         let mustWait = first(for: .read) != nil || first(for: use) != nil || use == .bulkRead && !mayReadInBulk
         guard !mustWait, let index = free(for: use, isReserved: first(for: .write) != nil) else { return nil }
         take(index, for: use)
@@ -95,7 +95,7 @@ struct SessionPool {
     }
 
     /// - Parameter deadline: when the request stops waiting.
-    mutating func acquire(for use: Use, until deadline: MonotonicTime) -> Acquisition {
+    mutating func acquire(for use: Purpose, until deadline: MonotonicTime) -> Acquisition {
         if let session = acquireAtOnce(for: use) { return .granted(session: session) }
         guard !isClosed else { return .closed }
         guard waiting < limits.queue else { return .tooManyWaiting }
@@ -107,7 +107,7 @@ struct SessionPool {
     /// Returns a session that was acquired for `use`.
     /// - Returns: sessions for waiting requests, and whether the caller must close this one, because it is retired and
     ///   unused.
-    mutating func release(_ id: Int, from use: Use) -> (grants: [Grant], mustClose: Bool) {
+    mutating func release(_ id: Int, from use: Purpose) -> (grants: [Grant], mustClose: Bool) {
         // Not found: the session was lost meanwhile.
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return ([], false) }
         count(use, on: index, by: -1)
@@ -184,7 +184,7 @@ struct SessionPool {
     /// The session with the fewest requests, if it can take one more. Of three or more, the first is reserved for
     /// reads, so that writes that wait for locks never block them.
     /// - Parameter isReserved: considers only the reserved session.
-    private func free(for use: Use, isReserved: Bool = false) -> Int? {
+    private func free(for use: Purpose, isReserved: Bool = false) -> Int? {
         let limit = use == .exclusive ? 1 : limits.batchesPerConnection
         let hasReserved = limits.connections > 2 && sessions.count > 1
         if isReserved, !hasReserved { return nil }
@@ -200,12 +200,12 @@ struct SessionPool {
 
     private var mayReadInBulk: Bool { sessions.reduce(0) { $0 + $1.bulkReads } < limits.bulkReads }
 
-    private mutating func take(_ index: Int, for use: Use) {
+    private mutating func take(_ index: Int, for use: Purpose) {
         count(use, on: index, by: 1)
         sessions[index].isExclusive = use == .exclusive
     }
 
-    private mutating func count(_ use: Use, on index: Int, by change: Int) {
+    private mutating func count(_ use: Purpose, on index: Int, by change: Int) {
         sessions[index].inFlight += change
         switch use {
         case .read: break
@@ -231,7 +231,7 @@ struct SessionPool {
         return grants
     }
 
-    private func first(for use: Use) -> Waiter? { queues[use.queue].first }
+    private func first(for use: Purpose) -> Waiter? { queues[use.queue].first }
 
     /// The read that came first; not a bulk read while enough of them are in flight.
     private var firstReader: Waiter? {

@@ -88,7 +88,7 @@ extension DemoStage {
             if dice.happens(50) { pushBack(nag, id, at: nag.due + .minutes(65)) }
             let isDismissed = dice.happens(30)
             // The series has gone on as soon as the nag is overdue.
-            at(nag.due + .minutes(1)) { [self] now in try await goOn(nag, after: id, at: now) }
+            at(nag.due + .minutes(1)) { [self] now in try await scheduleNextInstance(nag, after: id, at: now) }
             at(nag.due + Self.finalWindow) { [self] now in
                 _ = try await nags.miss(id, in: family, at: now)
                 if isDismissed { dismiss(nag, id, at: now + .hours(2)) }
@@ -102,12 +102,12 @@ extension DemoStage {
             _ = try await nags.updateStatus(
                 caller(nag.to, at: now),
                 Call(NagPath(nagID: id), NagStatusUpdate(status: .completed, note: note)))
-            try await goOn(nag, after: id, at: now)
+            try await scheduleNextInstance(nag, after: id, at: now)
         }
     }
 
     /// Schedules the outcome of the next instance of a series: completed on time, except on one day without pills.
-    private func goOn(_ nag: DemoNag, after id: NagID, at now: Timestamp) async throws {
+    private func scheduleNextInstance(_ nag: DemoNag, after id: NagID, at now: Timestamp) async throws {
         guard nag.recurrence != nil else { return }
         let open = try await nags.list(
             caller(nag.to, at: now), Call(NagListQuery(familyID: family, status: .open), NoBody()))

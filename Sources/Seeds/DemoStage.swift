@@ -72,7 +72,7 @@ final class DemoStage {
     }
 
     func context(_ now: Timestamp) -> CallContext {
-        CallContext(unaskedAt: now, services.random)
+        CallContext(systemActAt: now, services.random)
     }
 
     /// Schedules an act. An act after the present is dropped, so its nag is still open.

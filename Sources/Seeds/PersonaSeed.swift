@@ -124,6 +124,6 @@ public enum PersonaSeed {
     }
 
     private static func context(_ services: Services) -> CallContext {
-        CallContext(unaskedAt: services.clock.now(), services.random)
+        CallContext(systemActAt: services.clock.now(), services.random)
     }
 }

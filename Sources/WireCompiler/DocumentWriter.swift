@@ -88,7 +88,8 @@ extension DocumentWriter {
         let text = "The record of how the answer was produced."
         var executed = Record(
             role: .response, name: "Executed" + record.name,
-            description: "The response `\(record.name)` with the record of its execution, for a request with an execution "
+            description:
+                "The response `\(record.name)` with the record of its execution, for a request with an execution "
                 + "option such as `task_type`, or in the caller's mode `byo_only`.")
         executed.members = [
             .include(property: nil, type: record.name, fallback: nil),

@@ -70,7 +70,7 @@ final class Bench {
     var executions: [ExecutionRecord] = []
     var keepsHistory = false
     /// Whether questions go on from the last ones.
-    var goesOn = false
+    var continuesSession = false
     private var lastID: UInt64 = 0
     private let heuristics: Heuristics
 
@@ -110,7 +110,7 @@ final class Bench {
                 note: {
                     self.executions.append($0)
                     if self.keepsHistory { try? self.cache.note($0) }
-                }), goesOn: goesOn)
+                }), continuesSession: continuesSession)
     }
 
     func service(_ wanted: WantedProvider? = nil) -> OnDeviceAIService<FarAway> {

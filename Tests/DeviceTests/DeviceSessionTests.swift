@@ -10,12 +10,12 @@ struct DeviceSessionTests {
     private static let nag = NagID(high: 1, low: 1)
 
     @Test("a session keeps its last four questions for 45 minutes, and the coach repeats no tip")
-    func goesOn() async throws {
+    func continuesSession() async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
             try bench.sync()
             let plain = try await bench.local.coaching(nagID: Self.nag).tip
-            bench.goesOn = true
+            bench.continuesSession = true
             var tips: [String] = []
             for used in [0, 1, 2, 3, 4, 4] {
                 tips.append(try await bench.local.coaching(nagID: Self.nag).tip)
@@ -23,7 +23,7 @@ struct DeviceSessionTests {
                 bench.now = bench.now + .seconds(1)
             }
             #expect(tips[0] == plain && tips[1] != plain)
-            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.most)
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.maxCount)
             bench.now = bench.now + .minutes(45)
             #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).isEmpty)
             _ = try await bench.local.coaching(nagID: Self.nag)
@@ -39,7 +39,7 @@ struct DeviceSessionTests {
         try await withFolder { folder in
             let bench = try Bench(folder)
             try bench.sync()
-            bench.goesOn = true
+            bench.continuesSession = true
             var topics: [CoachTopic] = []
             for text in ["What else?", "What is due?", "What else?"] {
                 topics.append(try await bench.local.askCoach(text, of: me, familyID: homeFamily).topic)

@@ -41,10 +41,10 @@ import Testing
     @Test(
         "the prediction of a closed nag is certain",
         arguments: [
-            (NagStatus.completed, 1.0, Rule.predictionCompleted), (.missed, 0, .predictionClosed),
+            (NagStatus.completed, 1.0, HeuristicRule.predictionCompleted), (.missed, 0, .predictionClosed),
             (.withdrawn, 0, .predictionClosed), (.cancelledRelationshipChange, 0, .predictionClosed),
         ])
-    func closed(_ status: NagStatus, _ likelihood: Double, _ rule: Rule) throws {
+    func closed(_ status: NagStatus, _ likelihood: Double, _ rule: HeuristicRule) throws {
         let outcome = try heuristics().prediction(for: Snapshot(NagFacts(nag: nag(status))))
         #expect(outcome.response.likelihood == likelihood)
         #expect(outcome.response.suggestedReminderTime == nil)

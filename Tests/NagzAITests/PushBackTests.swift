@@ -17,7 +17,7 @@ import Testing
         return NagFacts(nag: nag(status), pushBacks: pushBacks, preferences: preferences)
     }
 
-    static let order: [(String, NagFacts, Rule)] = [
+    static let order: [(String, NagFacts, HeuristicRule)] = [
         (
             "not open comes first",
             facts(.missed, .off, pushBacks: [noon, noon], quiet: ("11:00", "13:00")), .pushBackNagNotOpen
@@ -38,7 +38,7 @@ import Testing
     ]
 
     @Test("the first reason that applies decides about a push-back", arguments: order)
-    func reason(_ name: String, _ facts: NagFacts, _ rule: Rule) throws {
+    func reason(_ name: String, _ facts: NagFacts, _ rule: HeuristicRule) throws {
         let outcome = try heuristics().pushBack(for: Snapshot(facts))
         #expect(outcome.rule == rule)
         #expect("push_back." + outcome.response.reason == rule.rawValue)
@@ -79,10 +79,10 @@ import Testing
     @Test(
         "a due time that is moved lets push-backs be counted anew, and ends no cooldown",
         arguments: [
-            (noon - .minutes(59), Rule.pushBackCooldown), (noon - .minutes(60), .pushBackBounded),
+            (noon - .minutes(59), HeuristicRule.pushBackCooldown), (noon - .minutes(60), .pushBackBounded),
             (nil, .pushBackBounded),
-        ] as [(Timestamp?, Rule)])
-    func earlierCycle(_ last: Timestamp?, _ rule: Rule) throws {
+        ] as [(Timestamp?, HeuristicRule)])
+    func earlierCycle(_ last: Timestamp?, _ rule: HeuristicRule) throws {
         var facts = Self.facts()
         facts.earlierPushBack = last
         #expect(try heuristics().pushBack(for: Snapshot(facts)).rule == rule)
@@ -91,12 +91,12 @@ import Testing
     @Test(
         "quiet hours follow the recipient's wall clock across clock changes",
         arguments: [
-            ("2026-03-08T10:59:59Z", Rule.pushBackQuietHours), ("2026-03-08T11:00:00Z", .pushBackBounded),
+            ("2026-03-08T10:59:59Z", HeuristicRule.pushBackQuietHours), ("2026-03-08T11:00:00Z", .pushBackBounded),
             ("2026-03-07T11:30:00Z", .pushBackQuietHours), ("2026-11-01T11:59:59Z", .pushBackQuietHours),
             ("2026-11-01T12:00:00Z", .pushBackBounded), ("2026-05-06T01:59:59Z", .pushBackBounded),
             ("2026-05-06T02:00:00Z", .pushBackQuietHours),
         ])
-    func zones(_ now: String, _ rule: Rule) throws {
+    func zones(_ now: String, _ rule: HeuristicRule) throws {
         #expect(
             try heuristics().pushBack(for: Snapshot(Self.facts(quiet: ("22:00", "07:00")), at: at(now))).rule == rule)
     }

@@ -3,7 +3,7 @@ import NagzAI
 import Testing
 
 @Suite struct ToneTests {
-    static let cases: [(Int, Int, AITone, Rule)] = [
+    static let cases: [(Int, Int, AITone, HeuristicRule)] = [
         (0, 0, .neutral, .toneDefault), (0, 2, .neutral, .toneDefault), (0, 3, .supportive, .toneSteadyStreak),
         (0, 100, .supportive, .toneSteadyStreak), (1, 3, .neutral, .toneDefault), (2, 50, .neutral, .toneDefault),
         (3, 0, .firm, .toneRecentMisses), (3, 50, .firm, .toneRecentMisses), (.max, .max, .firm, .toneRecentMisses),
@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test("misses and streak give a tone and its rule", arguments: cases)
-    func tone(_ misses: Int, _ streak: Int, _ tone: AITone, _ rule: Rule) throws {
+    func tone(_ misses: Int, _ streak: Int, _ tone: AITone, _ rule: HeuristicRule) throws {
         let outcome = try heuristics().tone(for: NagFacts(nag: nag(), missCount7d: misses, streak: streak))
         #expect(outcome.rule == rule)
         #expect(outcome.response.tone == tone)
@@ -42,7 +42,7 @@ import Testing
 }
 
 @Suite struct CoachingTests {
-    static let scenarios: [(String, NagFacts, String, Rule)] = [
+    static let scenarios: [(String, NagFacts, String, HeuristicRule)] = [
         (
             "two time conflicts win over all else",
             NagFacts(nag: nag(category: .homework), missCount7d: 1, streak: 5, timeConflictCount7d: 2),
@@ -104,7 +104,7 @@ import Testing
     ]
 
     @Test("the first coaching scenario that fits is chosen", arguments: scenarios)
-    func scenario(_ name: String, _ facts: NagFacts, _ scenario: String, _ rule: Rule) throws {
+    func scenario(_ name: String, _ facts: NagFacts, _ scenario: String, _ rule: HeuristicRule) throws {
         let outcome = try heuristics().coaching(for: Snapshot(facts))
         #expect(outcome.rule == rule)
         #expect(outcome.response.scenario == scenario)

@@ -31,7 +31,7 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 3))
         #expect(pool.acquireAtOnce(for: .read) == nil)
         #expect(pool.waiting == 3)
-        for (ticket, held) in [(1, .write), (2, .write), (3, .read)] as [(UInt64, SessionPool.Use)] {
+        for (ticket, held) in [(1, .write), (2, .write), (3, .read)] as [(UInt64, SessionPool.Purpose)] {
             let (grants, mustClose) = pool.release(0, from: held)
             #expect(grants == [.init(ticket: ticket, session: 0)] && !mustClose)
         }

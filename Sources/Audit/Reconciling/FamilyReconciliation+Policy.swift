@@ -6,7 +6,7 @@ extension FamilyReconciliation {
         let id = row.id.description
         guard replay.isFounded, let policy = replay.policy else { return unknown(.policy, id) }
         if policies > 1 { return add(finding(.policy, id, .noEntry)) }
-        if let told = replay.policyID { compare(.policy, id, "id", id, told, 1) } else { report.add(.notTold) }
+        if let told = replay.policyID { compare(.policy, id, "id", id, told, 1) } else { report.add(.notRecorded) }
         compare(.policy, id, "in_force", "\(row.isInForce)", "true", nil)
         if let values = policy.values {
             for (name, value) in row.values.sorted(by: { $0.key < $1.key }) {
@@ -26,9 +26,9 @@ extension FamilyReconciliation {
             switch policy.owners {
             case .exactly(let people): known == people
             case .oneOf(let people): known.count == 1 && known.isSubset(of: people)
-            case .untold: true
+            case .detailsErased: true
             }
-        if case .untold = policy.owners { return lostDetails(.policy, id, of: nil) }
+        if case .detailsErased = policy.owners { return lostDetails(.policy, id, of: nil) }
         if !isAsTold {
             differs(.policy, id, "owners", Self.names(known), Self.names(policy.owners.people), policy.number)
         }
@@ -36,7 +36,7 @@ extension FamilyReconciliation {
 
     private mutating func check(proposal: PolicyProposalRow?, _ id: String, _ policy: PolicyReplay) {
         switch policy.proposal {
-        case .untold: lostDetails(.policy, id, of: nil)
+        case .detailsErased: lostDetails(.policy, id, of: nil)
         case .none:
             if let proposal { differs(.policy, id, "proposal", proposal.id, "none", policy.number) }
         case .made(let told):

@@ -127,7 +127,7 @@ public struct FamilyReconciliation: Sendable {
         } else if isDamaged(person) {
             lostDetails(.account, id, of: person)
         } else {
-            report.add(.notTold)
+            report.add(.notRecorded)
         }
     }
 
@@ -194,7 +194,7 @@ public struct FamilyReconciliation: Sendable {
         } else if nag.recipient.map(replay.unread.contains) ?? false {
             lostDetails(.nag, text, of: nag.recipient)
         } else {
-            report.add(.notTold)
+            report.add(.notRecorded)
         }
         if let number = nag.number { compare(.nag, text, "sync_seq", "\(row.changedBy)", "\(number)", number) }
     }

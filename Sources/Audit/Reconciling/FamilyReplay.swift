@@ -296,7 +296,7 @@ public struct FamilyReplay: Sendable {
         case .nagUndismissed: nags[id]?.isDismissed = false
         case .nagEscalated:
             nags[id]?.phase = body?["phase"].flatMap(EscalationPhase.init)?.number
-            if let body { goOn(id, entry, body) } else { unreadEnds.insert(id) }
+            if let body { applyNextInstance(id, entry, body) } else { unreadEnds.insert(id) }
         case .nagCompleted: end(id, "completed", entry, body)
         case .nagMissed: end(id, "missed", entry, body)
         default: break
@@ -324,7 +324,7 @@ public struct FamilyReplay: Sendable {
                 note: note, nag: id, person: person, isApplied: note.isAutomatic, number: entry.number,
                 promisedAt: entry.at, at: entry.at)
         }
-        goOn(id, entry, body)
+        applyNextInstance(id, entry, body)
     }
 
     private mutating func earnBadges(_ entry: AuditEntry, _ body: AuditBody) {
@@ -349,7 +349,7 @@ public struct FamilyReplay: Sendable {
     }
 
     /// The next nag of a series, if the entry records one.
-    private mutating func goOn(_ id: ResourceID, _ entry: AuditEntry, _ body: AuditBody) {
+    private mutating func applyNextInstance(_ id: ResourceID, _ entry: AuditEntry, _ body: AuditBody) {
         if let next = body["next_nag"].flatMap({ ResourceID($0) }), let nag = nags[id] {
             nags[next] = Nag(
                 creator: nag.creator, recipient: nag.recipient, category: nag.category,

@@ -7,12 +7,12 @@ struct PolicyReplay: Sendable {
         /// An only owner left, and which guardian took over is not recorded.
         case oneOf(Set<Pseudonym>)
         /// The entry's details are erased.
-        case untold
+        case detailsErased
 
         var people: Set<Pseudonym> {
             switch self {
             case .exactly(let people), .oneOf(let people): people
-            case .untold: []
+            case .detailsErased: []
             }
         }
     }
@@ -21,7 +21,7 @@ struct PolicyReplay: Sendable {
         case none
         case made(PolicyProposalRow)
         /// The entry's details are erased.
-        case untold
+        case detailsErased
     }
 
     private(set) var owners: Owners
@@ -40,7 +40,7 @@ struct PolicyReplay: Sendable {
         number = entry.number
         proposal = .none
         guard let body else {
-            (owners, values) = (.untold, nil)
+            (owners, values) = (.detailsErased, nil)
             return
         }
         owners = .exactly(Self.people(body))
@@ -55,7 +55,7 @@ struct PolicyReplay: Sendable {
         // Owners propose.
         if case .oneOf = owners { owners = .exactly([entry.act.actor]) }
         guard let body, let id = body["proposal"] else {
-            proposal = .untold
+            proposal = .detailsErased
             return
         }
         proposal = .made(
@@ -70,7 +70,7 @@ struct PolicyReplay: Sendable {
             made.approvers.insert(entry.act.actor)
             proposal = .made(made)
         } else {
-            proposal = .untold
+            proposal = .detailsErased
         }
         number = entry.number
     }
@@ -90,7 +90,7 @@ struct PolicyReplay: Sendable {
         case .oneOf(let people):
             let next = people.subtracting([person]).union(heirs)
             owners = next.isEmpty ? .exactly([person]) : .oneOf(next)
-        case .untold: break
+        case .detailsErased: break
         }
     }
 

@@ -78,7 +78,7 @@ public struct StateReport: Sendable, Hashable {
         /// Retention has deleted the entries.
         case pruned
         /// The entries were written before the log recorded this detail.
-        case notTold = "not_told"
+        case notRecorded = "not_told"
     }
 
     /// Findings that are kept; all are counted.

@@ -19,7 +19,7 @@ struct ChunkedContent: Sendable {
     private var state = State.size(digits: 0)
     private var size = 0
     /// Bytes of content that are still allowed.
-    private var room: Int
+    private var remainingBytes: Int
     private var lineLength = 0
     private var extensionRoom: Int
     private var line = LineReader()
@@ -29,7 +29,7 @@ struct ChunkedContent: Sendable {
 
     init(limits: Limits, room: Int = 0) {
         self.limits = limits
-        self.room = room
+        self.remainingBytes = room
         extensionRoom = limits.chunkLine * 64
         trailerRoom = limits.head
     }
@@ -100,8 +100,8 @@ struct ChunkedContent: Sendable {
     }
 
     private mutating func beginChunk() throws(HTTPRequestError) {
-        guard size <= room else { throw .bodyTooLarge }
-        room -= size
+        guard size <= remainingBytes else { throw .bodyTooLarge }
+        remainingBytes -= size
         state = size == 0 ? .trailers : .data(left: size)
         size = 0
     }

@@ -70,7 +70,7 @@ public final class Application: Sendable {
     }
 
     /// The 503 sent instead of a response that does not fit the memory limit.
-    func answerWithoutRoom(_ request: borrowing Request) -> Response {
+    func outOfMemoryResponse(_ request: borrowing Request) -> Response {
         var response = refuse(
             .serviceUnavailable, "The server has no memory for this answer now. Try again.", request.id)
         response.fields.append(HeaderField("retry-after", "1"))

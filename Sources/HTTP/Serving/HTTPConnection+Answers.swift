@@ -80,7 +80,7 @@ extension HTTPConnection {
         var response = answer
         worker.application.finish(&response, for: request, with: worker.deflater)
         if !hasRoom(for: response, to: request) {
-            response = worker.application.answerWithoutRoom(request)
+            response = worker.application.outOfMemoryResponse(request)
         }
         let persists = mayPersist && state.persists(after: request.head)
         let framing = framing(of: response, for: request)

@@ -9,20 +9,20 @@ import SQLite
 // after the last one.
 extension EventCache {
     /// The time after its last use at which a session expires.
-    static let sessionTime = Timestamp.Span.minutes(45)
+    static let sessionLifetime = Timestamp.Span.minutes(45)
 
     /// Returns the turns of the session, oldest first; none if it has expired.
     public func sessionTurns(of family: FamilyID, at now: Timestamp) throws(SQLiteError) -> [SessionTurn] {
         let turns = try database.rows(
             """
             SELECT t.id, t.at, t.turn FROM families f JOIN session_turns t ON t.family = f.key
-            WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.most)
+            WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.maxCount)
             """
         ) { row throws(SQLiteError) in
             let (id, at): (ExecutionID, Timestamp) = (try row["id"], try row["at"])
             return (at, try Self.turn(try seal.open(try row["turn"], .sessionTurn, id)))
         }
-        guard let last = turns.first?.0, now - last < Self.sessionTime, last <= now else { return [] }
+        guard let last = turns.first?.0, now - last < Self.sessionLifetime, last <= now else { return [] }
         return turns.reversed().map(\.1)
     }
 
@@ -43,7 +43,7 @@ extension EventCache {
                 """
                 DELETE FROM session_turns WHERE id NOT IN (
                     SELECT t.id FROM session_turns t JOIN families f ON f.key = t.family
-                    WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.most))
+                    WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.maxCount))
                 """)
         }
     }

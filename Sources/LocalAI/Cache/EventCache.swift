@@ -33,7 +33,7 @@ public final class EventCache {
             database = try Self.open(path, seal, isChecked)
             wasRebuilt = false
         } catch SQLiteError.corrupt {
-            try Self.putAside(path)
+            try Self.moveAside(path)
             database = try Self.open(path, seal, false, isRebuilt: true)
             wasRebuilt = true
         }
@@ -72,7 +72,7 @@ public final class EventCache {
     }
 
     /// Moves a damaged cache aside, and deletes one that was moved aside earlier.
-    public static func putAside(_ path: String) throws {
+    public static func moveAside(_ path: String) throws {
         let files = FileManager.default
         for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: path + suffix) }
         try? files.removeItem(atPath: path + ".damaged")

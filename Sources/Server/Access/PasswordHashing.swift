@@ -35,7 +35,7 @@ public struct PasswordHashing: Sendable {
     private let cost: Cost
     /// The hash that a password is compared with when there is no account, so that the response takes as long as for an
     /// existing account.
-    private let nobody: String
+    private let dummyHash: String
 
     /// The hashing threads and their queue.
     /// - Parameter queueLimit: how many of each lane may wait. 32 take two seconds if no other lane waits; ten do when
@@ -49,7 +49,7 @@ public struct PasswordHashing: Sendable {
         self.pool = pool
         self.cost = cost
         // No password has this hash. Checking against it takes as long as against a real one, and fails.
-        nobody =
+        dummyHash =
             "$argon2id$v=19$m=\(cost.memory >> 10),t=\(cost.operations),p=1$"
             + "bm9ib2R5IGhhcyB0aGlzMQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     }
@@ -80,7 +80,7 @@ public struct PasswordHashing: Sendable {
     func match(
         of secret: String, with kept: String?, _ lane: Lane, for client: some Hashable & Sendable
     ) async throws -> Match {
-        let (text, normal) = (kept ?? nobody, Self.normalForm(of: secret))
+        let (text, normal) = (kept ?? dummyHash, Self.normalForm(of: secret))
         let match = try await run(lane, client) {
             if crypto_pwhash_str_verify(text, normal, UInt64(normal.utf8.count)) == 0 { return Match.normalized }
             guard !normal.utf8.elementsEqual(secret.utf8) else { return .none }

@@ -33,7 +33,7 @@ package struct CallContext: Sendable {
 
 extension CallContext {
     /// The context of work that no request asked for, such as housekeeping.
-    package init(unaskedAt now: Timestamp, _ random: any Randomness) {
+    package init(systemActAt now: Timestamp, _ random: any Randomness) {
         self.init(now: now, trace: random.identifier(at: now), request: random.identifier(at: now))
     }
 }

@@ -64,10 +64,10 @@ final class Housekeeping {
     func round() async throws -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int, expiredDrafts: Int) {
         let deleted = try await Self.sweep(database, counting: counters, at: clock.now())
         let purged = try await purge.run(SystemActor.scheduler.retyped()) {
-            CallContext(unaskedAt: clock.now(), random)
+            CallContext(systemActAt: clock.now(), random)
         }
-        let expired = try await invitations.run { CallContext(unaskedAt: clock.now(), random) }
-        let expiredDrafts = try await drafts.run { CallContext(unaskedAt: clock.now(), random) }
+        let expired = try await invitations.run { CallContext(systemActAt: clock.now(), random) }
+        let expiredDrafts = try await drafts.run { CallContext(systemActAt: clock.now(), random) }
         return (deleted, purged, expired, expiredDrafts)
     }
 

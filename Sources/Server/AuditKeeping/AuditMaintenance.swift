@@ -27,7 +27,7 @@ struct AuditMaintenance {
 
     /// The context of an act of the command line.
     func context(_ now: Timestamp) -> CallContext {
-        CallContext(unaskedAt: now, random)
+        CallContext(systemActAt: now, random)
     }
 
     /// Writes an act in a transaction.

@@ -80,8 +80,8 @@ final class Scheduler: PeriodicJob {
             return (snapshot, false)
         }
         try reach(.turnTaken)
-        _ = try await transaction.query(SchedulerStatements.outliveRound)
-        if !isPlanKnown { try await learnPlan(at: now) }
+        _ = try await transaction.query(SchedulerStatements.setIdleTimeout)
+        if !isPlanKnown { try await rescheduleIfPlanChanged(at: now) }
         let isDigestWaiting = try await digests.make(at: now)
         let due = try await transaction.query(NagStatements.due(at: now, besides: Array(served)))
         let families = try batches(of: due)
@@ -199,7 +199,7 @@ final class Scheduler: PeriodicJob {
     // MARK: The plan
 
     /// Makes all open nags due when the windows have changed: their steps may be earlier now.
-    private func learnPlan(at now: Timestamp) async throws {
+    private func rescheduleIfPlanChanged(at now: Timestamp) async throws {
         let known: String? = try await database.query(SchedulerStatements.plan).first?["windows"]
         if known != plan.text {
             var last = (family: FamilyID(high: 0, low: 0), nag: NagID(high: 0, low: 0))
@@ -228,7 +228,7 @@ enum SchedulerStatements {
 
     /// The round's transaction is idle while the acts run. The timeout is longer than any of them takes, and bounds how
     /// long another instance waits for the lock of a machine that is gone.
-    static let outliveRound: SQL = "SET LOCAL idle_in_transaction_session_timeout = 9000"
+    static let setIdleTimeout: SQL = "SET LOCAL idle_in_transaction_session_timeout = 9000"
 
     static let plan: SQL = "SELECT windows FROM scheduler_plan"
 

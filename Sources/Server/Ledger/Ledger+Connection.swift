@@ -19,7 +19,7 @@ extension Ledger {
         // One invitation of a person at a time on this loop, so that theirs wait for the locks in one session only.
         let inviter: FamilyID = caller.userID.retyped()
         return try await onlyOnce(caller) { idempotency in
-            try await retryingTakenKey {
+            try await retryingOnKeyConflict {
                 let deadline = database.requestDeadline
                 try await rowHolders.enter(inviter, until: deadline)
                 defer { rowHolders.leave(inviter) }

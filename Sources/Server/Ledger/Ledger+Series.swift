@@ -19,7 +19,7 @@ extension Ledger {
     ) async throws -> Answer {
         try await onlyOnce(caller) { idempotency in
             do {
-                return try await retryingTakenKey {
+                return try await retryingOnKeyConflict {
                     try await attemptAll(caller.context, idempotency, in: family, decide)
                 }
             } catch let refused as RefusedSeries {

@@ -84,7 +84,7 @@ final class Ledger {
         let deadline = database.requestDeadline
         try await writers.enter(family, until: deadline)
         defer { writers.leave(family) }
-        return try await retryingTakenKey {
+        return try await retryingOnKeyConflict {
             for _ in 0..<Self.optimisticAttempts {
                 if let answer = try await attempt(context, idempotency, in: family, until: deadline, decide) {
                     return answer
@@ -121,7 +121,7 @@ final class Ledger {
         _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
     ) async throws -> Answer {
         try await onlyOnce(caller) { idempotency in
-            try await retryingTakenKey {
+            try await retryingOnKeyConflict {
                 if comparesClocks {
                     let clock = try await database.query(
                         "SELECT \(isWithinClockSkew) AS is_within_skew FROM (SELECT \(caller.now) AS now) act"
@@ -166,7 +166,7 @@ final class Ledger {
 
     /// Runs `body`, and runs it once more when another act has stored a key of the same person first: then that key is
     /// found.
-    func retryingTakenKey<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+    func retryingOnKeyConflict<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()
         } catch let error as PostgresError where error.violates(.subjectKey) {

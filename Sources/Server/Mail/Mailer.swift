@@ -43,7 +43,7 @@ final class Mailer {
             switch options.carrier {
             case .relay(let relay):
                 let reply = try await client.send(message(mail, to: address, id), to: relay)
-                return reply == 250 ? nil : MessageHandover.Fault(reason: "reply \(reply)", mayPass: reply < 500)
+                return reply == 250 ? nil : MessageHandover.Fault(reason: "reply \(reply)", isTransient: reply < 500)
             case .webhook(let webhook):
                 let body = mail.webhookBody(id, from: options.from, to: address, link: options.publicURL)
                 return MessageHandover.Fault(try await client.send(webhook.request(id, body, at: clock.now())))

@@ -10,7 +10,7 @@ final class MessageHandover {
     /// A reason for which a message was not accepted, and whether a retry may succeed.
     struct Fault {
         let reason: String
-        let mayPass: Bool
+        let isTransient: Bool
     }
 
     /// Messages under way; further ones are dropped.
@@ -37,7 +37,7 @@ final class MessageHandover {
                 underWay -= 1
                 return
             }
-            guard fault.mayPass, number < Self.waits.count else {
+            guard fault.isTransient, number < Self.waits.count else {
                 underWay -= 1
                 return report(fault.reason)
             }
@@ -50,15 +50,15 @@ extension MessageHandover.Fault {
     /// - Returns: nil for a cancelled request: the server is stopping, and nobody waits for the result.
     init?(_ error: HTTPClientError) {
         if error == .cancelled { return nil }
-        self.init(reason: error.description, mayPass: error != .loginDenied)
+        self.init(reason: error.description, isTransient: error != .loginDenied)
     }
 
     /// Reads the fault in a webhook's response; nil where the webhook has accepted the message.
     init?(_ response: HTTPClientResponse) {
         switch WebhookProvider.outcome(response) {
         case .acknowledged, .deviceGone: return nil
-        case .retry(let reason, _): self.init(reason: reason, mayPass: true)
-        case .rejected(let reason): self.init(reason: reason, mayPass: false)
+        case .retry(let reason, _): self.init(reason: reason, isTransient: true)
+        case .rejected(let reason): self.init(reason: reason, isTransient: false)
         }
     }
 }

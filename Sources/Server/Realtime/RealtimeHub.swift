@@ -68,7 +68,7 @@ final class RealtimeHub: BackgroundJob {
         exchange.toHub.open { [weak self] in self?.receive($0) }
         every(Self.sweepPeriod) { try await $0.sweep() }
         every(Self.checkPeriod) { try await $0.check() }
-        every(Self.presencePeriod) { try await $0.keepLive() }
+        every(Self.presencePeriod) { try await $0.recordLiveSockets() }
     }
 
     func stop() {
@@ -129,7 +129,7 @@ final class RealtimeHub: BackgroundJob {
                 if let user = directory.remove(id, of: family) { left.insert(user) }
             }
         }
-        keepLive(came.filter(directory.contains))
+        recordLiveSockets(came.filter(directory.contains))
         endLive(left.filter { !directory.contains($0) })
         readUnread()
     }
@@ -141,9 +141,9 @@ final class RealtimeHub: BackgroundJob {
         listener?.start()
     }
 
-    private func keepLive(_ users: Set<UserID>) {
+    private func recordLiveSockets(_ users: Set<UserID>) {
         guard !users.isEmpty else { return }
-        run { _ = try await $0.database.query(RealtimeStatements.keepLive(Array(users), on: $0.instance)) }
+        run { _ = try await $0.database.query(RealtimeStatements.recordLiveSockets(Array(users), on: $0.instance)) }
     }
 
     private func endLive(_ users: Set<UserID>) {
@@ -151,11 +151,11 @@ final class RealtimeHub: BackgroundJob {
         run { _ = try await $0.database.query(RealtimeStatements.endLive(Array(users), on: $0.instance)) }
     }
 
-    private func keepLive() async throws {
+    private func recordLiveSockets() async throws {
         let users = directory.users
         for start in stride(from: 0, to: users.count, by: 1_000) {
             let some = Array(users[start..<min(start + 1_000, users.count)])
-            _ = try await database.query(RealtimeStatements.keepLive(some, on: instance))
+            _ = try await database.query(RealtimeStatements.recordLiveSockets(some, on: instance))
         }
         _ = try await database.query(RealtimeStatements.deleteExpiredLive)
     }
@@ -293,7 +293,7 @@ final class RealtimeHub: BackgroundJob {
 
     /// Checks some sockets, for changes that are in no family's audit log, such as a session's end by time.
     private func check() async throws {
-        let sockets = directory.takeUnchecked(Self.checkedAtOnce)
+        let sockets = directory.nextToCheck(Self.checkedAtOnce)
         guard !sockets.isEmpty else { return }
         try apply(try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
     }

@@ -116,7 +116,7 @@ enum RealtimeStatements {
     // MARK: Who has a socket
 
     /// Records for 45 seconds that these people have a socket on this instance.
-    static func keepLive(_ users: [UserID], on instance: InstanceID) -> SQL {
+    static func recordLiveSockets(_ users: [UserID], on instance: InstanceID) -> SQL {
         """
         INSERT INTO live_sockets (user_id, instance, until)
         SELECT u.id, \(instance), statement_timestamp() + interval '45 seconds' FROM unnest(\(SQLList(users))) u (id)

@@ -83,7 +83,7 @@ struct SocketDirectory {
     func contains(_ family: FamilyID) -> Bool { families[family] != nil }
 
     /// Returns sockets to check. Repeated calls reach every socket in turn.
-    mutating func takeUnchecked(_ limit: Int) -> [SocketRecord] {
+    mutating func nextToCheck(_ limit: Int) -> [SocketRecord] {
         if uncheckedFamilies.isEmpty { uncheckedFamilies = Array(families.keys) }
         var taken: [SocketRecord] = []
         while taken.count < limit, let family = uncheckedFamilies.popLast() {

@@ -51,7 +51,7 @@ enum AuditReconcile {
         }
         for (gap, why) in [
             (StateReport.Gap.erased, "the people were erased"), (.pruned, "retention has taken the entries"),
-            (.notTold, "the entries are from before the log told it"),
+            (.notRecorded, "the entries are from before the log told it"),
         ] {
             if let count = report.gaps[gap] { print("  not told  \(count): \(why)") }
         }
@@ -72,7 +72,7 @@ private struct ReportAsJSON: WireOutput {
             json.object { json in
                 json.field("erased", Int(report.gaps[.erased] ?? 0))
                 json.field("pruned", Int(report.gaps[.pruned] ?? 0))
-                json.field("before_told", Int(report.gaps[.notTold] ?? 0))
+                json.field("before_told", Int(report.gaps[.notRecorded] ?? 0))
             }
             json.field("findings", Int(report.count))
             json.field("unproven", Int(report.unprovenCount))

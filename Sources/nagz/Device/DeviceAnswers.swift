@@ -10,7 +10,7 @@ import NagzAI
 enum DeviceAnswers {
     static func run(_ command: AskCommand, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let isLocal = arguments.flag("--local")
-        let goesOn = arguments.flag("--session")
+        let continuesSession = arguments.flag("--session")
         let provider = try arguments.value("--provider")
         let subject = arguments.next()
         try arguments.finish()
@@ -18,7 +18,9 @@ enum DeviceAnswers {
         let family = try context.family(of: session)
         let cache = try context.cache()
         let told = Latest()
-        let local = try context.local(cache, family, of: session, goesOn: goesOn) { told.execution = $0 }
+        let local = try context.local(cache, family, of: session, continuesSession: continuesSession) {
+            told.execution = $0
+        }
         let asked = AskedCommand(
             name: command.name, subject: subject, session: session, family: family, context: context, cache: cache)
         if provider != nil, isLocal { throw Stop(.usage, "--local answers here, and --provider at the server") }

@@ -75,10 +75,10 @@ struct DeviceContext {
     /// Returns an AI service that answers from this device's cache, by rules and by a model on this machine if there is one.
     /// It uses no network.
     /// - Parameters:
-    ///   - goesOn: whether a question continues the turns of the last AI session on this device.
+    ///   - continuesSession: whether a question continues the turns of the last AI session on this device.
     ///   - report: called with the execution report of each answer.
     func local(
-        _ cache: EventCache, _ family: FamilyID, of session: DeviceSession, goesOn: Bool = false,
+        _ cache: EventCache, _ family: FamilyID, of session: DeviceSession, continuesSession: Bool = false,
         report: @escaping (ExecutionReport) -> Void = { _ in }
     ) throws -> LocalAIService {
         let reported = try outbox().reported(in: family)
@@ -95,7 +95,7 @@ struct DeviceContext {
         return LocalAIService(
             facts: CacheFacts(cache, family: family, reported: reported, now: MachineClock.moment),
             heuristics: Heuristics(phrasebook: phrasebook), models: models, dialog: dialog, log: log,
-            goesOn: goesOn)
+            continuesSession: continuesSession)
     }
 
     /// Warnings go to standard error. Confirmations are asked for on a terminal, each once.

@@ -51,7 +51,7 @@ enum DeviceSync {
             try cache.remove(family)
             throw Stop(.noPermission, "\(refusal.message) What this device held of the family was removed.")
         } catch SQLiteError.corrupt {
-            try EventCache.putAside(context.folder.cachePath)
+            try EventCache.moveAside(context.folder.cachePath)
             throw Stop(.tryLater, "the cache was damaged and put aside: nagz device sync fetches it anew")
         }
     }

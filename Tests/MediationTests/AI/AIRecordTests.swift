@@ -40,7 +40,7 @@ struct AIRecordTests {
             let details = entry.details
             #expect(details["on_behalf_of"] == home.guardian.pseudonym.description)
             #expect(Set(details.keys).isSuperset(of: Self.promised), "\(Self.promised.subtracting(details.keys))")
-            #expect(Rule(rawValue: details["rule"] ?? "") != nil)
+            #expect(HeuristicRule(rawValue: details["rule"] ?? "") != nil)
             #expect(details["operation"] == request.operation)
             #expect(details["provider"] == "heuristic" && details["route"] == "cloud")
             #expect(details["rule_id"] == "AUTO_CLOUD" && details["task_type"] == "heuristic")

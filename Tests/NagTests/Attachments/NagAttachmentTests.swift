@@ -298,7 +298,7 @@ struct NagAttachmentTests {
                     database: database, random: random, sealing: Sealing(TestServer.auditKeyring, random: random))
                 return try await AccountPurge(database: database, ledger: ledger, days: AccountPurge.standardDays).run(
                     SystemActor.operating
-                ) { CallContext(unaskedAt: clock.now(), random) }
+                ) { CallContext(systemActAt: clock.now(), random) }
             }
             let rows = try await server.rows("SELECT id FROM attachments")
             #expect(rows == [["id": .string(other.wireText)]])

@@ -203,7 +203,7 @@ struct ReminderTests {
         try await Self.run { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
             try await scene.server.sql(
-                RealtimeStatements.keepLive([scene.family.participant.id], on: InstanceID(high: 1, low: 1)))
+                RealtimeStatements.recordLiveSockets([scene.family.participant.id], on: InstanceID(high: 1, low: 1)))
             try await scene.expect("1+0", at: 15)
             #expect(scene.worker.figures[0].seenLive.value == 1)
             #expect(try await scene.row().status == "delivered")

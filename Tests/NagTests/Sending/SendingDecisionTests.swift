@@ -167,7 +167,8 @@ struct SendingDecisionTests {
             try await server.deliveries(1, to: family.participant)
             try await server.deliveries(1, to: family.participant, by: .sms)
             try await server.deliveries(1, to: family.child)
-            try await server.sql(RealtimeStatements.keepLive([family.participant.id], on: InstanceID(high: 1, low: 1)))
+            try await server.sql(
+                RealtimeStatements.recordLiveSockets([family.participant.id], on: InstanceID(high: 1, low: 1)))
             try await server.withWorker(DeliveryOptions()) { worker in
                 try await worker.run()
                 #expect(worker.figures.map(\.seenLive.value) == [1, 0])

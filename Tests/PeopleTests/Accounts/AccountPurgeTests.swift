@@ -44,7 +44,7 @@ struct AccountPurgeTests {
             let sealing = Sealing(TestServer.auditKeyring, random: random)
             let ledger = Ledger(database: database, random: random, sealing: sealing)
             return try await AccountPurge(database: database, ledger: ledger, days: days).run(SystemActor.operating) {
-                CallContext(unaskedAt: clock.now(), random)
+                CallContext(systemActAt: clock.now(), random)
             }
         }
     }
@@ -117,7 +117,7 @@ struct AccountPurgeTests {
                     database: database, random: random, sealing: Sealing(TestServer.auditKeyring, random: random))
                 let purge = AccountPurge(database: database, ledger: ledger, days: 28)
                 let count = try await purge.run(SystemActor.scheduler.retyped()) {
-                    CallContext(unaskedAt: clock.now(), random)
+                    CallContext(systemActAt: clock.now(), random)
                 }
                 _ = try await Housekeeping.sweep(database, at: clock.now())
                 _ = try await database.query("RESET ROLE")

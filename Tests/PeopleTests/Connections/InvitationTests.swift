@@ -326,7 +326,7 @@ struct InvitationTests {
                             database: database, random: random,
                             sealing: Sealing(TestServer.auditKeyring, random: random))
                         return try await InvitationExpiry(database: database, ledger: ledger).run {
-                            CallContext(unaskedAt: clock.now(), random)
+                            CallContext(systemActAt: clock.now(), random)
                         }
                     }
                 }

@@ -139,7 +139,7 @@ struct FamilySizeTests {
                         MembershipStatements.relate(user, liftingSuspensions: false),
                         SessionStatements.revokeChildSessions(besides: user, at: now),
                         CredentialStatements.delete(of: user), ConsentStatements.revokeAll(of: user, at: now),
-                        PolicyStatements.handOver(of: user),
+                        PolicyStatements.removeOwner(of: user),
                     ] {
                         _ = try await planned.query(
                             """

@@ -15,7 +15,7 @@ struct ChainScan {
     /// The findings about the chain and the accounts it opened.
     private var findings = StateReport()
     /// The first entry without a leaf in the log.
-    private var firstUnplaced: Int64?
+    private var firstUnsequenced: Int64?
     /// The first entry of each person whose body is missing or unreadable.
     private var bodiless: [Pseudonym: (number: Int64, code: String)] = [:]
     /// Whether a sealed body was found: all later ones must be sealed too.
@@ -76,11 +76,11 @@ struct ChainScan {
     /// Compares an entry with its leaf in the log. A difference shows that the entry was rewritten after it was logged.
     private mutating func checkLeaf(_ leaf: [UInt8]?, of entry: Audit.AuditEntry) {
         guard let leaf else {
-            firstUnplaced = firstUnplaced ?? entry.number
+            firstUnsequenced = firstUnsequenced ?? entry.number
             return
         }
-        if let firstUnplaced { damaged("never_sequenced", firstUnplaced) }
-        firstUnplaced = nil
+        if let firstUnsequenced { damaged("never_sequenced", firstUnsequenced) }
+        firstUnsequenced = nil
         guard leaf != LogLeaf(family: family, number: entry.number, entryHash: entry.hash).hash else { return }
         damaged("leaf_differs", entry.number)
         replay.damage.stop(at: entry.number)
@@ -102,7 +102,7 @@ struct ChainScan {
             withoutAccount[person] = number
             return
         }
-        guard let user else { return findings.add(.notTold) }
+        guard let user else { return findings.add(.notRecorded) }
         guard user != account.description else { return }
         var finding = StateFinding(.account, account.description, .differs, family: family, number: number)
         (finding.field, finding.found, finding.expected) = ("pseudonym", account.description, user)

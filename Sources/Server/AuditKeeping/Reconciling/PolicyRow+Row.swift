@@ -7,7 +7,8 @@ extension PolicyRow {
     /// Reads a row of `ReconcileStatements.policies`.
     init(_ row: Row) throws {
         let limits = try FamilyPolicy(row)
-        let terms = PolicyTerms(owners: [], limits: limits, others: try CurrentPolicy.object(try row["constraints"]))
+        let terms = PolicyTerms(
+            owners: [], limits: limits, others: try CurrentPolicy.jsonObject(try row["constraints"]))
         self.init(
             id: try row["id"], owners: try row.list("owners") ?? [], isInForce: try row["is_in_force"],
             values: Self.values(
@@ -21,7 +22,7 @@ extension PolicyProposalRow {
     /// Reads the proposal of a row; nil where nothing is proposed.
     fileprivate init?(ifAny row: Row) throws {
         guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
-        let constraints = try CurrentPolicy.object(try row["proposed_constraints"])
+        let constraints = try CurrentPolicy.jsonObject(try row["proposed_constraints"])
         // What no owner can propose is no proposal of theirs.
         let values = (try? PolicyTerms(owners: [], constraints: constraints))?.auditValues ?? [:]
         self.init(

@@ -12,7 +12,7 @@ struct SchemaCheck {
 
     func run() async throws -> StateReport {
         var report = StateReport()
-        let found = Set(try await facts().map(SchemaFacts.asMigrated))
+        let found = Set(try await facts().map(SchemaFacts.normalized))
         let expected = SchemaFacts.expected
         report.rows = Int64(found.count)
         for fact in expected.subtracting(found).sorted() {

@@ -7,7 +7,7 @@ enum SchemaFacts {
 
     /// A fact as a migrated database has it. In one that was dumped and restored, PostgreSQL prints a condition of three
     /// parts without the inner parentheses.
-    static func asMigrated(_ fact: String) -> String {
+    static func normalized(_ fact: String) -> String {
         let parts = ["status", "recipient_id", "category"].map { "(old.\($0) IS DISTINCT FROM new.\($0))" }
         let restored = "(\(parts[0]) OR \(parts[1]) OR \(parts[2]))"
         return fact.replacing(restored, with: "((\(parts[0]) OR \(parts[1])) OR \(parts[2]))")

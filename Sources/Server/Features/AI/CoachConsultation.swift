@@ -10,7 +10,7 @@ extension CoachQuestion: AboutFamily {
     /// Every member may ask about themselves.
     package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
-    package var goesOn: Bool { true }
+    package var continuesSession: Bool { true }
 
     package func consult(
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, after turns: [SessionTurn], _ queries: any Queries

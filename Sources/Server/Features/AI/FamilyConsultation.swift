@@ -13,10 +13,10 @@ package protocol AboutFamily: AIQuestion {
     func denial(of member: Member, _ caller: Caller) -> Denial?
 
     /// Whether the answer builds on the turns of an AI session.
-    var goesOn: Bool { get }
+    var continuesSession: Bool { get }
 
     /// Reads the facts that a member may see, and the person they are about; nil for the whole family.
-    /// - Parameter turns: the session's turns, oldest first; empty unless `goesOn`.
+    /// - Parameter turns: the session's turns, oldest first; empty unless `continuesSession`.
     /// - Throws: 404 when the person is not a member; `PostgresError`.
     func consult(
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, after turns: [SessionTurn], _ queries: any Queries
@@ -24,7 +24,7 @@ package protocol AboutFamily: AIQuestion {
 }
 
 extension AboutFamily {
-    package var goesOn: Bool { false }
+    package var continuesSession: Bool { false }
 }
 
 extension MemberQuestion: AboutFamily {

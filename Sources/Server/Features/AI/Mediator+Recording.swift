@@ -62,11 +62,12 @@ extension Mediator {
 
     /// The act that records an answer, in the feed as `event`.
     private func answering(
-        _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: Rule, _ record: AIRecord,
+        _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: HeuristicRule,
+        _ record: AIRecord,
         _ report: ExecutionReport, _ tokens: [SQL]
     ) -> Act {
         let (caller, requester) = (attempt.caller, attempt.requester)
-        let content = words(record.content)
+        let content = questionWords(record.content)
         var details = attempt.auditDetails(report)
         details["content_hash"] = content.hash
         details["content_length"] = "\(content.length)"

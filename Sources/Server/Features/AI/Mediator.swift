@@ -119,7 +119,7 @@ package final class Mediator {
             -> (Question.Facts, ExecutionAttempt)
         {
             var earlier: [SessionTurn] = []
-            if question.goesOn, let session = options.sessionID {
+            if question.continuesSession, let session = options.sessionID {
                 earlier = try await turns.read(session, of: caller.userID, at: caller.now, queries)
             }
             let (facts, subject) = try await question.consult(
@@ -193,7 +193,7 @@ package final class Mediator {
     ) async throws -> (Member, AISettings) {
         let member = try await services.access.member(caller, of: family, queries)
         let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
-        try Requester.requireOpenGate(gate)
+        try Requester.requireAIAllowed(gate)
         return (member, try AISettings(gate))
     }
 
@@ -209,12 +209,12 @@ package final class Mediator {
             askedAt: caller.now)
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: asked, options: options,
-            ledger: family, requester: requester, subject: subject, nag: nag, words: words(question.content),
+            ledger: family, requester: requester, subject: subject, nag: nag, words: questionWords(question.content),
             started: started)
     }
 
     /// Returns the length and the keyed digests of a text, as records store them in place of the words.
-    func words(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
+    func questionWords(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
 
     /// Asks a model to word the answer, if the question wants one and may be sent to it. It records nothing: the act
     /// makes every refusal again.

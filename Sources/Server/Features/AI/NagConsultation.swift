@@ -37,7 +37,7 @@ final class NagConsultation {
         } else {
             denial = nil
         }
-        if denial == nil { try Requester.requireOpenGate(row) }
+        if denial == nil { try Requester.requireAIAllowed(row) }
         let settings = try AISettings(row)
         requester = Requester(pseudonym: try row["pseudonym"], seq: try row["seq"], settings: settings)
         self.family = family

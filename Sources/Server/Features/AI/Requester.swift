@@ -20,7 +20,7 @@ struct Requester {
     }
 
     /// - Throws: 403 naming what is missing: the family's consent or the caller's own preference.
-    static func requireOpenGate(_ row: Row) throws {
+    static func requireAIAllowed(_ row: Row) throws {
         guard try row["has_consent"] else { throw APIError.aiConsentIsMissing }
         guard try row["is_enabled"] else { throw APIError.aiIsOff }
     }
@@ -28,7 +28,7 @@ struct Requester {
 
 extension APIError {
     /// Whether the denial is for a missing consent, or for a preference that switches the AI off.
-    var isClosedGate: Bool {
+    var isAIForbidden: Bool {
         reason == ErrorReason.consentMissing || reason == ErrorReason.switchedOff
     }
 }

@@ -53,7 +53,7 @@ final class AccountDataExport {
             try await body.write(Array("\(isFirstSection ? "{" : ",")\"\(section.rawValue)\":[".utf8))
             isFirstSection = false
             var isFirstRow = true
-            for family in section.ledgers(families) {
+            for family in section.familiesToRead(families) {
                 var after = ResourceID(high: 0, low: 0)
                 while true {
                     let caller = caller.at(services.clock.now())
@@ -97,7 +97,7 @@ final class AccountDataExport {
 extension AccountExport.Section {
     /// Returns the families whose rows the section reads one after another; a nil element stands for the rows outside
     /// families.
-    fileprivate func ledgers(_ families: [FamilyID]) -> [FamilyID?] {
+    fileprivate func familiesToRead(_ families: [FamilyID]) -> [FamilyID?] {
         switch self {
         case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions, .drafts: families
         // Those of connections besides.

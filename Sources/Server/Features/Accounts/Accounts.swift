@@ -92,7 +92,7 @@ extension Departure<AccountResponse> {
                     of: person.role, isSelf: person.id == member.userID, isFamilyAccount: person.isFamilyAccount,
                     by: MemberState(role: member.role))
             },
-            mayLeaveNobody: true, endSessions: { SessionStatements.revokeAll(of: $0, at: now) },
+            allowsLastGuardian: true, endSessions: { SessionStatements.revokeAll(of: $0, at: now) },
             statements: AccountStatements.delete(answer.id, at: now) + [
                 ConnectionStatements.removeAddresses(of: answer.id)
             ], answer: { _ in answer })

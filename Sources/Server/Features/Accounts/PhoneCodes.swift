@@ -22,13 +22,14 @@ extension Attempts.Limit {
     /// Codes that are sent to one number, whoever asks for them. With a new token key a number's count begins anew.
     static func phoneCodes(to phone: PhoneNumber, _ tokens: Tokens) -> Attempts.Limit {
         Attempts.Limit(
-            subject: tokens.keyedHashes(of: "phone code limit\n\(phone.wireText)")[0], most: 3, window: .days(1),
+            subject: tokens.keyedHashes(of: "phone code limit\n\(phone.wireText)")[0], maxCount: 3, window: .days(1),
             refusal: APIError.numberGotItsCodes)
     }
 
     /// Codes that all instances together send to numbers.
     static let phoneCodes = Attempts.Limit(
-        subject: [UInt8](repeating: 0, count: 32), most: 100, window: .hours(1), refusal: APIError.serverSentItsCodes)
+        subject: [UInt8](repeating: 0, count: 32), maxCount: 100, window: .hours(1),
+        refusal: APIError.serverSentItsCodes)
 }
 
 /// Every statement on codes for telephone numbers.

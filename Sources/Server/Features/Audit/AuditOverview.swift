@@ -8,7 +8,7 @@ import TimeZones
 final class AuditOverview {
     private static let pageSize = 50
     /// The largest number of entries that one chart counts.
-    private static let most = 200_000
+    private static let entryLimit = 200_000
 
     private let services: Services
 
@@ -71,7 +71,7 @@ final class AuditOverview {
         }
         return AuditActivity(
             from: from, to: to, timeZone: name, unit: unit, starts: starts, series: series,
-            isPartial: counted >= Self.most)
+            isPartial: counted >= Self.entryLimit)
     }
 }
 

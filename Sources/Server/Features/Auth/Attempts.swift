@@ -14,53 +14,53 @@ struct Attempts {
         /// A digest of what is limited, of 32 bytes: no address, name or number is stored.
         let subject: [UInt8]
         /// The number of attempts that may be made at once.
-        let most: Int
+        let maxCount: Int
         /// The time in which all attempts of a used-up limit become available again, one after the other at equal
         /// intervals.
         let window: Timestamp.Span
         /// Creates the error for a refused attempt, from the limit, the time at which the next attempt is allowed, and
         /// the present time.
-        let refusal: @Sendable (_ most: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
+        let refusal: @Sendable (_ maxCount: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
         /// The time after which each used attempt becomes available again.
-        var interval: Timestamp.Span { Timestamp.Span(microseconds: window.microseconds / Int64(most)) }
+        var interval: Timestamp.Span { Timestamp.Span(microseconds: window.microseconds / Int64(maxCount)) }
 
         init(
-            subject: [UInt8], most: Int, window: Timestamp.Span,
-            refusal: @escaping @Sendable (_ most: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
+            subject: [UInt8], maxCount: Int, window: Timestamp.Span,
+            refusal: @escaping @Sendable (_ maxCount: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
         ) {
-            (self.subject, self.most, self.window, self.refusal) = (subject, most, window, refusal)
+            (self.subject, self.maxCount, self.window, self.refusal) = (subject, maxCount, window, refusal)
         }
 
-        private init(_ kind: String, _ parts: [String], most: Int) {
+        private init(_ kind: String, _ parts: [String], maxCount: Int) {
             self.init(
-                subject: sha256(Array(([kind] + parts).joined(separator: "\n").utf8)), most: most,
+                subject: sha256(Array(([kind] + parts).joined(separator: "\n").utf8)), maxCount: maxCount,
                 window: Attempts.window
             ) { _, end, now in .tooManyAttempts(until: end, at: now) }
         }
 
         /// One address that guesses at one account.
         static func account(_ email: String, from network: RemoteAddress.Network?) -> Limit {
-            Limit("account and address", [email, Self.name(network)], most: 10)
+            Limit("account and address", [email, Self.name(network)], maxCount: 10)
         }
 
         /// Many addresses that guess at one account.
-        static func account(_ email: String) -> Limit { Limit("account", [email], most: 100) }
+        static func account(_ email: String) -> Limit { Limit("account", [email], maxCount: 100) }
 
         /// A device that the account has signed in on.
-        static func device(_ secretHash: [UInt8]) -> Limit { Limit("device", [hexadecimal(secretHash)], most: 10) }
+        static func device(_ secretHash: [UInt8]) -> Limit { Limit("device", [hexadecimal(secretHash)], maxCount: 10) }
 
         /// One address that guesses at many accounts.
         static func address(_ network: RemoteAddress.Network?) -> Limit {
-            Limit("address", [Self.name(network)], most: 50)
+            Limit("address", [Self.name(network)], maxCount: 50)
         }
 
         /// One address that asks for codes.
         static func resets(from network: RemoteAddress.Network?) -> Limit {
-            Limit("resets from address", [Self.name(network)], most: 20)
+            Limit("resets from address", [Self.name(network)], maxCount: 20)
         }
 
         /// Codes for one account.
-        static func resets(of email: String) -> Limit { Limit("resets of account", [email], most: 3) }
+        static func resets(of email: String) -> Limit { Limit("resets of account", [email], maxCount: 3) }
 
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
     }
@@ -90,7 +90,7 @@ struct Attempts {
         guard let first = usedUp.first else { return }
         try await refund(limits.filter { counted.contains($0.subject) }, at: now, queries)
         let row = try await queries.query(AttemptStatements.next(of: usedUp)).one()
-        throw first.refusal(first.most, try row["next"] ?? now, now)
+        throw first.refusal(first.maxCount, try row["next"] ?? now, now)
     }
 
     /// Counts one attempt; false when the limit is used up.
@@ -122,7 +122,7 @@ enum AttemptStatements {
     ///
     /// `window_started` is the moment up to which regained attempts are already subtracted from `attempts`.
     static func count(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
-        let most = byLimit(limits) { "\($0.most)" }
+        let maxCount = byLimit(limits) { "\($0.maxCount)" }
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
         let returned: SQL = """
             greatest(0, floor(extract(epoch FROM \(now) - a.window_started) * 1000000 / \(interval)))::integer
@@ -137,7 +137,7 @@ enum AttemptStatements {
                 window_started = CASE WHEN a.attempts <= \(returned) THEN \(now)
                     ELSE a.window_started + \(returned) * \(interval) * interval '1 microsecond' END,
                 attempts = greatest(0, a.attempts - \(returned)) + 1
-            WHERE a.attempts - \(returned) < \(most)
+            WHERE a.attempts - \(returned) < \(maxCount)
             RETURNING subject
             """
     }

@@ -162,7 +162,7 @@ enum SessionStatements {
         UPDATE sessions SET revoked_at = \(now)
         WHERE is_child AND revoked_at IS NULL AND user_id IN (
             SELECT m.user_id FROM memberships m
-            WHERE m.family_id = \(MembershipStatements.ofAct) AND m.status = 'active' AND m.user_id <> \(user))
+            WHERE m.family_id = \(MembershipStatements.actFamily) AND m.status = 'active' AND m.user_id <> \(user))
         """
     }
 

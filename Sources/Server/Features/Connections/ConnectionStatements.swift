@@ -270,7 +270,7 @@ enum ConnectionStatements {
         """
     }
 
-    static func share(_ id: ConnectionID, inviter: Bool, invitee: Bool) -> SQL {
+    static func setSharing(_ id: ConnectionID, inviter: Bool, invitee: Bool) -> SQL {
         """
         UPDATE connections SET caregiver = \(inviter || invitee), inviter_shares_children = \(inviter),
             invitee_shares_children = \(invitee)

@@ -91,7 +91,7 @@ extension Connections {
             let act = view.act(
                 .connectionChanged,
                 details: ["inviter_shares_children": "\(inviter)", "invitee_shares_children": "\(invitee)"],
-                ConnectionStatements.share(connection.id, inviter: inviter, invitee: invitee))
+                ConnectionStatements.setSharing(connection.id, inviter: inviter, invitee: invitee))
             return .perform(
                 shares ? act : try view.cancelNags(toChildrenOnly: true, by: act, at: caller.now), connection)
         }

@@ -89,18 +89,18 @@ enum DeliveryStatements {
 
     /// Inserts a notification for each channel of a recipient whose preferences the act has not read; none if
     /// no channel reaches them.
-    /// - Parameter onlyIfTold: inserts nothing either where every earlier notification of the nag has failed.
+    /// - Parameter onlyIfNotified: inserts nothing either where every earlier notification of the nag has failed.
     static func insert(
-        _ ids: DeliveryIDs, of event: EventID, on nag: NagID, to user: UserID, onlyIfTold: Bool = false,
+        _ ids: DeliveryIDs, of event: EventID, on nag: NagID, to user: UserID, onlyIfNotified: Bool = false,
         at now: Timestamp
     ) -> SQL {
-        let isTold: SQL =
-            onlyIfTold
+        let wasNotified: SQL =
+            onlyIfNotified
             ? """
             AND EXISTS (SELECT FROM deliveries earlier WHERE earlier.family_id = source.family_id
                 AND earlier.nag_id = \(nag) AND earlier.user_id = \(user) AND earlier.status <> 'failed')
             """ : ""
-        return insert(ids, "nag_id, nag_event_id", "\(nag), \(event)", to: user, isTold, at: now)
+        return insert(ids, "nag_id, nag_event_id", "\(nag), \(event)", to: user, wasNotified, at: now)
     }
 
     /// Inserts a notification of an event of the connection that the act is about, for each channel of its recipient.

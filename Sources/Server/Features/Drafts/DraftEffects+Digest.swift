@@ -13,7 +13,7 @@ extension DraftEffects {
     ) async throws -> Decision<ResourceID> {
         // The author has what they drafted: a digest for nobody else would tell nobody anything.
         guard digest.recipientIDs.contains(where: { $0 != draft.authorID }) else { throw APIError.digestIsForOthers }
-        try Requester.requireOpenGate(
+        try Requester.requireAIAllowed(
             try await queries.query(AIStatements.gate(member.userID, in: member.familyID)).one())
         let rows = try await queries.query(
             AIStatements.digestRecipients(digest.recipientIDs, from: member.userID, in: member.familyID))

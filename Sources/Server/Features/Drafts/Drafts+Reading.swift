@@ -57,7 +57,7 @@ extension Drafts {
         guard let models = mediator.models else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
         let gate = try await database.query(AIStatements.gate(caller.userID, in: order.familyID)).one()
-        try Requester.requireOpenGate(gate)
+        try Requester.requireAIAllowed(gate)
         try await requireVisible(order, to: member, caller, database)
         let settings = try AISettings(gate)
         guard order.options.asksForModel(in: settings.mode) else { return nil }
@@ -156,7 +156,7 @@ extension Drafts {
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: question,
             options: order.options, ledger: member.familyID, requester: Requester(member, settings), subject: nil,
-            nag: order.nagID, words: mediator.words(question.content), started: started)
+            nag: order.nagID, words: mediator.questionWords(question.content), started: started)
     }
 
     // MARK: Records

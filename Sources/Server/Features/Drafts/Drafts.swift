@@ -103,7 +103,7 @@ final class Drafts {
         let (family, now) = (order.familyID, caller.now)
         let member = try await services.access.member(caller, of: family, queries)
         let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
-        try Requester.requireOpenGate(gate)
+        try Requester.requireAIAllowed(gate)
         let attempt = attempt(order, member, try AISettings(gate), caller, since: started)
         try await requireVisible(order, to: member, caller, queries)
         var reading = Reading()

@@ -28,7 +28,7 @@ struct DueChangeDrafting {
         draft.addresseeID = view.nag.creatorID
         draft.bodyHash = services.hash(of: draft.body)
         do {
-            try Requester.requireOpenGate(try await queries.query(AIStatements.gate(view.userID, in: family)).one())
+            try Requester.requireAIAllowed(try await queries.query(AIStatements.gate(view.userID, in: family)).one())
             if let open = try await queries.query(DraftStatements.openEqual(to: draft, at: now)).first {
                 throw refusal.proposing(try open["id"])
             }
@@ -38,7 +38,7 @@ struct DueChangeDrafting {
                 resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,
                 statements: [DraftStatements.insert(draft), count])
             return .refuse(act, refusal.proposing(draft.id))
-        } catch let error as APIError where error.isClosedGate || error.code == .rateLimited {
+        } catch let error as APIError where error.isAIForbidden || error.code == .rateLimited {
             throw refusal
         }
     }

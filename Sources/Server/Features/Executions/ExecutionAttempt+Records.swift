@@ -88,7 +88,7 @@ extension ExecutionAttempt {
             statements.append(
                 ExecutionStatements.ask(
                     asked, record(report, refusal.code.rawValue), of: caller.userID,
-                    in: requester.settings.home ?? ledger, until: caller.now + AITokens.confirmationTime))
+                    in: requester.settings.home ?? ledger, until: caller.now + AITokens.confirmationLifetime))
         }
         return refuse(
             report, refusal.code.rawValue, basis: .rightsUnchanged(since: requester.seq),

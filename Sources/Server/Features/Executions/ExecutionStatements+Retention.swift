@@ -24,16 +24,16 @@ extension ExecutionStatements {
              THEN least(greatest((p.prefs->>'ai_log_retention_days')::numeric, 7), 365)::integer ELSE 30 END
         """
 
-    static let retentionOfSessions = RetentionRule(technical: "ai_sessions", AITokens.sessionTime) { count, now in
+    static let retentionOfSessions = RetentionRule(technical: "ai_sessions", AITokens.sessionLifetime) { count, now in
         """
         DELETE FROM ai_sessions WHERE digest IN (
-            SELECT digest FROM ai_sessions WHERE used_at <= \(now - AITokens.sessionTime)
+            SELECT digest FROM ai_sessions WHERE used_at <= \(now - AITokens.sessionLifetime)
             ORDER BY used_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
         """
     }
 
     static let retentionOfConfirmations = RetentionRule(
-        technical: "ai_confirmations", AITokens.confirmationTime
+        technical: "ai_confirmations", AITokens.confirmationLifetime
     ) { count, now in
         """
         DELETE FROM ai_confirmations WHERE digest IN (

@@ -9,8 +9,8 @@ extension ExecutionStatements {
     static func turns(of digest: [UInt8], _ user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT t.master, t.sealed FROM ai_sessions s JOIN ai_session_turns t ON t.digest = s.digest
-        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionTime)
-        ORDER BY t.created_at DESC, t.id DESC LIMIT \(SessionTurn.most)
+        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionLifetime)
+        ORDER BY t.created_at DESC, t.id DESC LIMIT \(SessionTurn.maxCount)
         """
     }
 

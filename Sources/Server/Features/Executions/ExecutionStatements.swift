@@ -171,7 +171,7 @@ enum ExecutionStatements {
     static func session(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT s.family_id FROM ai_sessions s
-        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionTime)
+        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionLifetime)
         """
     }
 

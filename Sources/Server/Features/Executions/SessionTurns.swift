@@ -37,7 +37,7 @@ struct SessionTurns {
         let digest = AITokens.digest(session)
         let sealed = master.seal(turn.bytes, for: Self.purpose, bound: digest, nonce: random.bytes(24))
         return [
-            ExecutionStatements.forgetTurns(of: digest, keeping: SessionTurn.most - 1),
+            ExecutionStatements.forgetTurns(of: digest, keeping: SessionTurn.maxCount - 1),
             ExecutionStatements.addTurn(sealed, master.id, of: execution, to: digest, at: now),
         ]
     }

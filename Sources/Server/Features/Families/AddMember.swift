@@ -32,21 +32,21 @@ extension Families {
                 let raised = MemberResponse(
                     userID: user, familyID: family, role: role, status: .active,
                     joinedAt: person.joinedAt ?? caller.now)
-                return .perform(raise(person, by: member, at: caller.now), raised)
+                return .perform(promote(person, by: member, at: caller.now), raised)
             }
         }
     }
 
     /// Makes a participant a guardian. The consents that they gave for themselves would now hold for the whole family,
     /// so these are revoked, and can be given again.
-    private func raise(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
+    private func promote(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
         Act(
             kind: .memberRoleChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             subject: person.pseudonym,
             details: ["from": FamilyRole.participant.rawValue, "role": FamilyRole.guardian.rawValue],
             changesRights: true, stampedRows: 0,
             statements: [
-                MembershipStatements.raise(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
+                MembershipStatements.promote(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
                 DraftStatements.endWithoutConsent(left: "consent.user_id <> \(person.id)", at: now),
             ])
     }
@@ -81,7 +81,7 @@ extension Families {
             subject: person.pseudonym, details: ["role": role.rawValue, "user": person.id.description],
             changesRights: true, stampedRows: 0,
             statements: admission(
-                of: person.id, as: role, at: now, isWaiting: person.isWaiting, isGuardiansWord: true))
+                of: person.id, as: role, at: now, isWaiting: person.isWaiting, isGuardiansDecision: true))
         return .perform(
             act,
             MemberResponse(userID: person.id, familyID: member.familyID, role: role, status: .active, joinedAt: now))

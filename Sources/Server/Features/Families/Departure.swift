@@ -13,7 +13,7 @@ struct Departure<Answer: WireContent> {
     /// the person's record.
     let denial: (Member, MemberRecord?) -> Denial?
     /// Whether the last guardian may go when the family has no other member.
-    var mayLeaveNobody = false
+    var allowsLastGuardian = false
     /// Whether a guardian ends somebody else's membership.
     var isRemoval = false
     /// The part of the act that ends sessions.
@@ -61,7 +61,7 @@ extension Families {
     /// Ends a membership and everything that depends on it in one act: access, relationships, a child's sign-in and
     /// sessions, consents given in the family, and open nags to the person. Open nags of connections that depend on the
     /// membership are cancelled before, in their own acts. The trigger `young_account_waits` makes an account of
-    /// somebody under 13 wait for a guardian again. Codes and PINs that the person may know are replaced (`shutOut`).
+    /// somebody under 13 wait for a guardian again. Codes and PINs that the person may know are replaced (`accessRevocation`).
     /// If there are more open nags than one act can cancel, some are cancelled before, in acts of their own; if the
     /// process dies in between, the person is still a member.
     func depart<Answer>(
@@ -98,7 +98,7 @@ extension Families {
         }
         let members = try await queries.query(MembershipStatements.count(of: family, besides: user)).one()
         let isAlone = try members["members"] == 1
-        if !(departure.mayLeaveNobody && isAlone),
+        if !(departure.allowsLastGuardian && isAlone),
             let denial = RoleMatrix.denialOfDeparture(
                 of: person.role, activeGuardians: 1 + (try members["other_guardians"] as Int))
         {
@@ -118,18 +118,19 @@ extension Families {
         act.statements += [
             MembershipStatements.end(user, at: caller.now), MembershipStatements.unrelate(user),
             CredentialStatements.delete(of: user), departure.endSessions(user),
-            ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.handOver(of: user),
+            ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.removeOwner(of: user),
             DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),
         ]
         act.statements += DraftStatements.end(of: user, at: caller.now)
-        act.statements += shutOut(person, isRemoval: departure.isRemoval, at: caller.now) + departure.statements
+        act.statements +=
+            accessRevocation(person, isRemoval: departure.isRemoval, at: caller.now) + departure.statements
         return .perform(act, departure.answer(person))
     }
 
     /// Returns the statements that shut out somebody who may know the family's codes: any member who is removed, and any
     /// guardian who leaves. The family gets new codes and its guardians are notified. A guardian could set the children's
     /// PINs, so when one leaves, the children's sessions end too.
-    private func shutOut(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
+    private func accessRevocation(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
         guard isRemoval || person.role == .guardian else { return [] }
         let renewal = [
             FamilyStatements.setCodes(invite: newCode(), child: newCode()),

@@ -90,14 +90,15 @@ package final class Families {
     /// Returns the statements of a new or renewed membership.
     /// - Parameters:
     ///   - isWaiting: whether the account waits for a guardian; it becomes active.
-    ///   - isGuardiansWord: whether a guardian decides it, which lifts suspended relationships. Joining by a code does
+    ///   - isGuardiansDecision: whether a guardian decides it, which lifts suspended relationships. Joining by a code does
     ///     not.
     func admission(
-        of user: UserID, as role: FamilyRole, at now: Timestamp, isWaiting: Bool = false, isGuardiansWord: Bool = false
+        of user: UserID, as role: FamilyRole, at now: Timestamp, isWaiting: Bool = false,
+        isGuardiansDecision: Bool = false
     ) -> [SQL] {
         var rows = [
             MembershipStatements.admit(user, as: role, at: now),
-            MembershipStatements.relate(user, liftingSuspensions: isGuardiansWord),
+            MembershipStatements.relate(user, liftingSuspensions: isGuardiansDecision),
         ]
         if role == .child { rows.append(ChildSettingsStatements.standard(for: user)) }
         if isWaiting { rows.append(AccountStatements.activate(user)) }

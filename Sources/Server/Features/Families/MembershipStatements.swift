@@ -150,7 +150,7 @@ enum MembershipStatements {
 
     /// The family of the act. Statements that find their rows by the family alone use it: a plan that joins
     /// `ledger_stamp` instead may read every family's rows.
-    static let ofAct: SQL = "(SELECT family_id FROM ledger_stamp)"
+    static let actFamily: SQL = "(SELECT family_id FROM ledger_stamp)"
 
     /// Makes somebody a member, or a member again. Somebody in another family violates `one_active_family`.
     static func admit(_ user: UserID, as role: FamilyRole, at now: Timestamp) -> SQL {
@@ -164,7 +164,7 @@ enum MembershipStatements {
     }
 
     /// Makes an active participant a guardian.
-    static func raise(_ user: UserID) -> SQL {
+    static func promote(_ user: UserID) -> SQL {
         """
         UPDATE memberships SET role = 'guardian' FROM ledger_stamp
         WHERE memberships.family_id = ledger_stamp.family_id AND memberships.user_id = \(user)
@@ -178,7 +178,7 @@ enum MembershipStatements {
         """
         INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)
         SELECT m.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
-        FROM memberships m WHERE m.family_id = \(ofAct) AND m.status = 'active' AND m.user_id <> \(user)
+        FROM memberships m WHERE m.family_id = \(actFamily) AND m.status = 'active' AND m.user_id <> \(user)
         ON CONFLICT (family_id, party_a, party_b) DO UPDATE SET status = 'active'
         WHERE r.status = 'revoked' OR \(liftingSuspensions)
         """
@@ -195,7 +195,7 @@ enum MembershipStatements {
     static func unrelate(_ user: UserID) -> SQL {
         """
         UPDATE relationships SET status = 'revoked'
-        WHERE family_id = \(ofAct) AND \(user) IN (party_a, party_b) AND status = 'active'
+        WHERE family_id = \(actFamily) AND \(user) IN (party_a, party_b) AND status = 'active'
         """
     }
 }

@@ -28,7 +28,7 @@ extension Gamification {
         let user = nag.recipientID
         let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
         guard record.hasConsent else { return nil }
-        let kept = outcome == .missed ? try await daysAfter(nag, in: family, zone: zone, queries) : 0
+        let kept = outcome == .missed ? try await laterOnTimeCompletions(nag, in: family, zone: zone, queries) : 0
         let score = Score(
             outcome, multiplier: record.multiplier, currentStreak: record.streak - min(kept, record.streak),
             givesPoints: record.isEnabled)
@@ -68,7 +68,7 @@ extension Gamification {
 
     /// Counts the on-time completions of series instances that are due on a later day than the missed nag. They belong
     /// to that later day, so the miss does not remove them from the streak.
-    private func daysAfter(
+    private func laterOnTimeCompletions(
         _ missed: NagResponse, in family: FamilyID, zone: String, _ queries: any Queries
     ) async throws -> Int {
         let day = services.zones.zone(zone).day(containing: missed.dueAt)

@@ -13,7 +13,7 @@ extension Ingestion {
         let nag = try SuggestedNag(dictated: order)
         let answer: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            try Requester.requireOpenGate(
+            try Requester.requireAIAllowed(
                 try await queries.query(AIStatements.gate(member.userID, in: family)).one())
             guard nag.dueAt.flooredToMillisecond > caller.now else {
                 throw APIError.dueTimeIsInvalid(DueTimeLimit.past)

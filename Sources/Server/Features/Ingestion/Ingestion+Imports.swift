@@ -72,7 +72,7 @@ extension Ingestion {
     private func examine(
         _ order: NagImport, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> ExaminedImport {
-        try Requester.requireOpenGate(
+        try Requester.requireAIAllowed(
             try await queries.query(AIStatements.gate(member.userID, in: order.familyID)).one())
         let ids = order.items.map(\.itemID.input)
         guard Set(ids).count == ids.count else { throw APIError.itemsAreRepeated }

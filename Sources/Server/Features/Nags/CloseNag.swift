@@ -19,7 +19,7 @@ extension Nags {
                         NagStatements.withdraw(nag.id, at: caller.now), event(.withdrawn, view, at: caller.now, id: id),
                     ]
                         + notification(
-                            of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfTold: true, at: caller.now)
+                            of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfNotified: true, at: caller.now)
                         + (nag.creatorID == nag.recipientID
                             ? [] : notification(of: id, on: nag, to: nag.creatorID, by: view.userID, at: caller.now))),
                 nag)

@@ -130,13 +130,14 @@ extension Nags {
 
     /// Returns the part of an act that notifies `person` of an event; empty if that is the actor.
     func notification(
-        of event: EventID, on nag: NagResponse, to person: UserID, by actor: UserID, onlyIfTold: Bool = false,
+        of event: EventID, on nag: NagResponse, to person: UserID, by actor: UserID, onlyIfNotified: Bool = false,
         at now: Timestamp
     ) -> [SQL] {
         if person == actor { return [] }
         return [
             DeliveryStatements.insert(
-                DeliveryIDs(services.random, at: now), of: event, on: nag.id, to: person, onlyIfTold: onlyIfTold,
+                DeliveryIDs(services.random, at: now), of: event, on: nag.id, to: person,
+                onlyIfNotified: onlyIfNotified,
                 at: now)
         ]
     }

@@ -24,7 +24,7 @@ extension Nags {
     func escalate(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> EscalationResult {
         var result = EscalationResult.ended
         var stale: SQL?
-        let _: NoAnswer = try await services.ledger.write(CallContext(unaskedAt: now, services.random), in: family) {
+        let _: NoAnswer = try await services.ledger.write(CallContext(systemActAt: now, services.random), in: family) {
             queries in
             (result, stale) = (.ended, nil)
             let row = try await queries.query(NagStatements.escalation(of: id, in: family)).first

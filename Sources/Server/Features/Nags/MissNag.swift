@@ -10,7 +10,7 @@ extension Nags {
     /// The caller MUST know that the final window has ended. The demo's history uses this; a running server uses
     /// `escalate`.
     package func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
-        let context = CallContext(unaskedAt: now, services.random)
+        let context = CallContext(systemActAt: now, services.random)
         return try await services.ledger.write(context, in: family) { queries in
             let row = try await queries.query(NagStatements.nag(id, in: family)).first
             guard let row, let record = try NagRecord(row) else { throw APIError.noSuchNag }

@@ -116,7 +116,7 @@ extension NagStatements {
 
     /// Makes the open nags of all members of the act's family due for the scheduler.
     static func makeDue(at now: Timestamp) -> [SQL] {
-        let members = MembershipStatements.activeIDs(of: MembershipStatements.ofAct)
+        let members = MembershipStatements.activeIDs(of: MembershipStatements.actFamily)
         return [
             makeDueInFamily(at: now), "\(makeDueOverConnections(at: now)) AND nags.recipient_id = ANY(\(members))",
         ]

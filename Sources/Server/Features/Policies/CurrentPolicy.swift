@@ -99,7 +99,7 @@ extension CurrentPolicy {
         leftOwner = try row["left_owner"]
         terms = try PolicyTerms(
             owners: try row.list("owners") ?? [], limits: try FamilyPolicy(row),
-            others: Self.object(try row["constraints"]))
+            others: Self.jsonObject(try row["constraints"]))
         proposal = try Proposal(ifAny: row)
     }
 
@@ -110,7 +110,7 @@ extension CurrentPolicy {
     }
 
     /// Parses a document of constraints.
-    static func object(_ text: String) throws -> JSONObject {
+    static func jsonObject(_ text: String) throws -> JSONObject {
         guard let object = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else {
             throw PostgresError.unexpectedShape("a policy's constraints")
         }
@@ -127,7 +127,7 @@ extension CurrentPolicy.Proposal {
         proposedAt = try row["proposed_at"]
         terms = try PolicyTerms(
             owners: try row.list("proposed_owners") ?? [],
-            constraints: CurrentPolicy.object(try row["proposed_constraints"]))
+            constraints: CurrentPolicy.jsonObject(try row["proposed_constraints"]))
         approvers = Set(try row.list("approvers") ?? [])
     }
 }

@@ -136,7 +136,7 @@ enum PolicyStatements {
     /// Part of a departure: removes the person from the policies that they own, and drops the proposals of policies
     /// that they own or would own. A co-owner remains, and another one is awaited; after an only owner, the
     /// longest-serving other guardian who can sign in takes over.
-    static func handOver(of user: UserID) -> SQL {
+    static func removeOwner(of user: UserID) -> SQL {
         """
         UPDATE policies SET owners = CASE
             WHEN NOT \(user) = ANY(owners) THEN owners

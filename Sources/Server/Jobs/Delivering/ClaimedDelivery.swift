@@ -65,7 +65,7 @@ enum DropReason: String {
     case suspended
     case noDevice = "no_device"
     /// The recipient was never notified of the nag, so its withdrawal needs no notification.
-    case notTold = "not_told"
+    case neverNotified = "not_told"
     /// The draft of the message was deleted with its author's account.
     case draftDeleted = "draft_deleted"
 }
@@ -101,7 +101,7 @@ struct DeliveryFacts {
     private let mayMediate: Bool
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived.
-    private let isTold: Bool
+    private let wasNotified: Bool
     /// The end of the last lease of an earlier notification.
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
@@ -136,7 +136,7 @@ struct DeliveryFacts {
         isDraftDeleted = try row["is_draft_deleted"]
         mayMediate = try row["may_mediate"]
         isSuperseded = try row["is_superseded"]
-        isTold = try row["is_told"] ?? false
+        wasNotified = try row["is_told"] ?? false
         inFlightUntil = try row["in_flight_until"]
         let stored: StoredPreferences = try row["prefs"]
         let timeZone: String? = try row["time_zone"]
@@ -152,10 +152,10 @@ struct DeliveryFacts {
         if let reason = reasonToDrop(claim, at: now) { return .drop(reason) }
         if claim.isRepeat { return decisionOnReminder(claim, at: now, zones, plan) }
         if now - claim.dueAt > staleAfter { return .drop(.stale) }
-        if event == NagEventType.withdrawn.rawValue, isRecipient, !isTold {
+        if event == NagEventType.withdrawn.rawValue, isRecipient, !wasNotified {
             // What was taken before the withdrawal may still arrive; what was taken later is dropped.
             guard let inFlightUntil, inFlightUntil > now, inFlightUntil < claim.createdAt + DeliveryLane.lease else {
-                return .drop(.notTold)
+                return .drop(.neverNotified)
             }
             return .wait(until: inFlightUntil)
         }
@@ -177,7 +177,7 @@ struct DeliveryFacts {
     }
 
     /// The time for which a notification waits for a scheduler that is late.
-    private static let stepPatience = Timestamp.Span.minutes(1)
+    private static let stepTimeout = Timestamp.Span.minutes(1)
 
     /// Returns the time to check again if the nag's next step is about to notify the same person, so that one message
     /// is sent instead of two; nil otherwise.
@@ -186,7 +186,7 @@ struct DeliveryFacts {
     ) -> Timestamp? {
         guard isAboutOpenNag, isRecipient, let times,
             let next = times.escalation(preferences, zones, plan).step(after: .phase(times.phase)),
-            next.at <= now + plan.replacementLead, now < next.at + Self.stepPatience
+            next.at <= now + plan.replacementLead, now < next.at + Self.stepTimeout
         else { return nil }
         if case .phase(let phase) = next.stage, preferences.isHeldForDigest(phase, of: words.category) { return nil }
         return max(next.at, now) + .seconds(1)

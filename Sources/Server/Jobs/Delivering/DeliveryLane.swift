@@ -268,7 +268,7 @@ final class DeliveryLane {
 
     /// Removes a device whose token its provider does not know any more.
     private func remove(_ device: DeviceTarget, of claim: ClaimedDelivery, _ facts: DeliveryFacts) async throws {
-        let context = CallContext(unaskedAt: services.clock.now(), services.random)
+        let context = CallContext(systemActAt: services.clock.now(), services.random)
         let actor: Pseudonym = SystemActor.scheduler.retyped()
         let _: NoAnswer = try await services.ledger.write(context, in: claim.familyID) { queries in
             let seq = try await Ledger.newestNumber(of: claim.familyID, queries)

@@ -84,7 +84,7 @@ extension TestServer {
         let (clock, random) = (clock, random)
         return try await database.run { database in
             try await DraftExpiry(database: database, ledger: Ledger(database: database, random: random)).run {
-                CallContext(unaskedAt: clock.now(), random)
+                CallContext(systemActAt: clock.now(), random)
             }
         }
     }
