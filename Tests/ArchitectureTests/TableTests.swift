@@ -131,11 +131,11 @@ struct TableTests {
 
     /// Every use of a table in the server's SQL, read once.
     private static let uses: Set<Use> = {
-        let naming = /\b(INTO|UPDATE|DELETE FROM|TRUNCATE|FROM|JOIN) +(?:LATERAL +)?([a-z_]+)\b/
+        let naming = /\b(INTO|UPDATE|DELETE FROM|TRUNCATE|FROM|JOIN|from: ") *(?:LATERAL +)?([a-z_]+)\b/
         return SourceFile.all.reduce(into: []) { uses, file in
             guard file.target == "Server", let place = place(of: file) else { return }
             for match in file.code.joined(separator: "\n").matches(of: naming) {
-                let isWriting = !["FROM", "JOIN"].contains(match.output.1)
+                let isWriting = !["FROM", "JOIN", "from: \""].contains(match.output.1)
                 uses.insert(
                     Use(table: String(match.output.2), file: file.path, place: place, isWriting: isWriting))
             }

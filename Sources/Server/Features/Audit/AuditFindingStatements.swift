@@ -12,17 +12,11 @@ enum AuditFindingStatements {
 
     static func finding(_ id: AuditFindingID) -> SQL { "SELECT \(columns) FROM audit_findings f WHERE f.id = \(id)" }
 
-    /// A page, the newest first, each with the `total`; at least one row.
+    /// Reads a page of findings, the newest first.
     static func page(_ query: AuditFindingsQuery) -> SQL {
-        let filter: SQL = query.isOpen ? "WHERE acknowledged_at IS NULL" : ""
-        return """
-            SELECT t.total, f.* FROM (SELECT count(*) AS total FROM audit_findings \(filter)) t
-            LEFT JOIN (
-                SELECT * FROM audit_findings \(filter)
-                ORDER BY found_at DESC, id DESC LIMIT \(query.page.limit) OFFSET \(query.page.offset)
-            ) f ON true
-            ORDER BY f.found_at DESC, f.id DESC
-            """
+        query.page.select(
+            columns, from: "audit_findings", as: "f", where: query.isOpen ? "f.acknowledged_at IS NULL" : "true",
+            orderBy: "f.found_at DESC, f.id DESC")
     }
 
     static func insert(_ finding: KeptFinding) -> SQL {

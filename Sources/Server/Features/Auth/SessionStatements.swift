@@ -44,21 +44,17 @@ enum SessionStatements {
         """
     }
 
-    /// Reads a page of a person's open sessions, the last used first, each with the `total`. An empty page is one row
-    /// in which all other columns are null.
+    /// Reads a page of a person's open sessions, the last used first.
     static func page(of user: UserID, _ page: PageRequest, at now: Timestamp) -> SQL {
-        let isListed: SQL = "s.user_id = \(user) AND s.revoked_at IS NULL AND s.expires_at > \(now)"
-        return """
-            SELECT p.*, t.total FROM (SELECT count(*) AS total FROM sessions s WHERE \(isListed)) t
-            LEFT JOIN (
-                SELECT s.id, s.created_at, s.expires_at, s.client, s.is_child,
-                       coalesce((SELECT max(r.issued_at) FROM refresh_tokens r WHERE r.session_id = s.id), s.created_at)
-                           AS last_used_at
-                FROM sessions s WHERE \(isListed)
-                ORDER BY last_used_at DESC, s.id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-            ) p ON true
-            ORDER BY p.last_used_at DESC, p.id DESC
+        let sessions: SQL = """
+            (SELECT s.*, coalesce((SELECT max(r.issued_at) FROM refresh_tokens r WHERE r.session_id = s.id), s.created_at)
+                 AS last_used_at
+             FROM sessions s)
             """
+        return page.select(
+            "s.id, s.created_at, s.expires_at, s.client, s.is_child, s.last_used_at", from: sessions, as: "s",
+            where: "s.user_id = \(user) AND s.revoked_at IS NULL AND s.expires_at > \(now)",
+            orderBy: "s.last_used_at DESC, s.id DESC")
     }
 
     /// A row when the person has that session, and it is open.

@@ -101,25 +101,16 @@ enum ConnectionStatements {
 
     // MARK: Reads
 
-    /// Reads a page of connections, the newest first, each with the `total`. An empty page is one row in which all
-    /// other columns are null.
+    /// Reads a page of connections, the newest first.
     /// - Parameter isInbound: whether only those are read that the other party began.
     static func page(
         of user: UserID, address: String?, _ status: ConnectionStatus?, isInbound: Bool = false, _ page: PageRequest
     ) -> SQL {
-        var filter: SQL = status.map { "WHERE c.status = \($0.rawValue)" } ?? "WHERE true"
+        var filter: SQL = status.map { "c.status = \($0.rawValue)" } ?? "true"
         if isInbound { filter = "\(filter) AND c.inviter_id <> \(user)" }
-        return """
-            WITH own AS MATERIALIZED (\(own(of: "\(user)", address: "\(address)")))
-            SELECT \(columns), t.total
-            FROM (SELECT count(*) AS total FROM own c \(filter)) t
-            LEFT JOIN (
-                SELECT * FROM own c \(filter)
-                ORDER BY c.created_at DESC, c.id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-            ) c ON true
-            \(other)
-            ORDER BY c.created_at DESC, c.id DESC
-            """
+        let statement = page.select(
+            columns, from: "own", as: "c", where: filter, joining: other, orderBy: "c.created_at DESC, c.id DESC")
+        return "WITH own AS MATERIALIZED (\(own(of: "\(user)", address: "\(address)"))) \(statement)"
     }
 
     /// Reads a connection as one of its parties sees it, with the other columns of `ConnectionView`. No row: the user

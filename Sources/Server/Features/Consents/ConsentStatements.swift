@@ -68,22 +68,15 @@ enum ConsentStatements {
 
     private static let record: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
 
-    /// A page of the consents in force for the member, each with the `total`; at least one row. They are the member's
-    /// own and the guardians', because clients read a listed consent as granted to them.
+    /// Reads a page of the consents in force for the member, the oldest first. They are the member's own and the
+    /// guardians', because clients read a listed consent as granted to them.
     static func page(_ page: PageRequest, for member: Member) -> SQL {
         let isVisible: SQL = """
             k.revoked_at IS NULL AND (
                 k.user_id = \(member.userID) AND (k.family_id = \(member.familyID) OR k.family_id IS NULL)
                 OR k.family_id = \(member.familyID) AND \(isOfGuardian("k")))
             """
-        return """
-            SELECT t.total, p.* FROM (SELECT count(*) AS total FROM consents k WHERE \(isVisible)) t
-            LEFT JOIN (
-                SELECT \(record), k.granted_at FROM consents k WHERE \(isVisible)
-                ORDER BY k.granted_at, k.id LIMIT \(page.limit) OFFSET \(page.offset)
-            ) p ON true
-            ORDER BY p.granted_at, p.id
-            """
+        return page.select(record, from: "consents", as: "k", where: isVisible, orderBy: "k.granted_at, k.id")
     }
 
     /// Every consent in force for each member of a family, as in `inForce`, once for each person who gave it.

@@ -27,17 +27,11 @@ enum ConstraintStatements {
         return "c.family_id = \(family) AND \(isInScope)"
     }
 
-    /// Reads a page of constraints in the order of evaluation, each with the `total`; at least one row.
+    /// Reads a page of constraints in the order of evaluation.
     static func page(_ page: PageRequest, of user: UserID, _ query: ConstraintQuery) -> SQL {
-        let condition = visible(to: user, query.scope, in: query.familyID)
-        return """
-            SELECT t.total, p.* FROM (SELECT count(*) AS total FROM ai_constraints c WHERE \(condition)) t
-            LEFT JOIN (
-                SELECT \(columns) FROM ai_constraints c WHERE \(condition)
-                ORDER BY c.priority, c.id LIMIT \(page.limit) OFFSET \(page.offset)
-            ) p ON true
-            ORDER BY p.priority, p.id
-            """
+        page.select(
+            columns, from: "ai_constraints", as: "c", where: visible(to: user, query.scope, in: query.familyID),
+            orderBy: "c.priority, c.id")
     }
 
     /// Reads all constraints of a scope in the order of evaluation.

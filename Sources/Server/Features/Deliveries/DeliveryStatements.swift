@@ -4,19 +4,12 @@ import SQL
 
 /// Every statement on deliveries: notifications for somebody's devices.
 enum DeliveryStatements {
-    /// Reads a page of a nag's deliveries, newest first, without dropped ones, each with the `total`. An empty page is
-    /// one row in which all other columns are null.
+    /// Reads a page of a nag's deliveries, the newest first, without dropped ones.
     static func page(_ page: PageRequest, of nag: NagID, in family: FamilyID) -> SQL {
-        let filter: SQL = "WHERE family_id = \(family) AND nag_id = \(nag) AND NOT dropped"
-        return """
-            SELECT d.*, t.total
-            FROM (SELECT count(*) AS total FROM deliveries \(filter)) t
-            LEFT JOIN (
-                SELECT id, nag_event_id, channel, status, provider_ref, created_at FROM deliveries \(filter)
-                ORDER BY created_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-            ) d ON true
-            ORDER BY d.created_at DESC, d.id DESC
-            """
+        page.select(
+            "d.id, d.nag_event_id, d.channel, d.status, d.provider_ref", from: "deliveries", as: "d",
+            where: "d.family_id = \(family) AND d.nag_id = \(nag) AND NOT d.dropped",
+            orderBy: "d.created_at DESC, d.id DESC")
     }
 
     /// An expression: the event that the delivery `d` notifies of, whose nag's event is `e`.
@@ -36,22 +29,13 @@ enum DeliveryStatements {
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
         """
 
-    /// Reads a page of all deliveries, the newest first, each with the `total`. An empty page is one row in which all
-    /// other columns are null.
+    /// Reads a page of all deliveries, the newest first.
     static func reviews(_ query: DeliveryReviewQuery) -> SQL {
-        let status: SQL = query.status.map { "status = \($0.rawValue)" } ?? "true"
-        let dropped: SQL = query.isDropped.map { $0 ? "dropped" : "NOT dropped" } ?? "true"
-        let filter: SQL = "WHERE \(status) AND \(dropped)"
-        return """
-            SELECT \(reviewed), t.total
-            FROM (SELECT count(*) AS total FROM deliveries \(filter)) t
-            LEFT JOIN (
-                SELECT * FROM deliveries \(filter)
-                ORDER BY created_at DESC, id DESC LIMIT \(query.page.limit) OFFSET \(query.page.offset)
-            ) d ON true
-            \(eventJoin)
-            ORDER BY d.created_at DESC, d.id DESC
-            """
+        let status: SQL = query.status.map { "d.status = \($0.rawValue)" } ?? "true"
+        let dropped: SQL = query.isDropped.map { $0 ? "d.dropped" : "NOT d.dropped" } ?? "true"
+        return query.page.select(
+            reviewed, from: "deliveries", as: "d", where: "\(status) AND \(dropped)", joining: eventJoin,
+            orderBy: "d.created_at DESC, d.id DESC")
     }
 
     /// A delivery and its recipient's pseudonym.

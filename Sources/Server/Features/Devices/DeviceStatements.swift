@@ -9,18 +9,10 @@ enum DeviceStatements {
 
     // MARK: Reads
 
-    /// Reads a page of the person's devices, the latest registrations first, each with the `total`. An empty page is
-    /// one row in which all other columns are null.
+    /// Reads a page of the person's devices, the latest registrations first.
     static func page(of user: UserID, _ page: PageRequest) -> SQL {
-        """
-        SELECT \(columns), t.total
-        FROM (SELECT count(*) AS total FROM devices WHERE user_id = \(user)) t
-        LEFT JOIN (
-            SELECT * FROM devices WHERE user_id = \(user)
-            ORDER BY created_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-        ) d ON true
-        ORDER BY d.created_at DESC, d.id DESC
-        """
+        page.select(
+            columns, from: "devices", as: "d", where: "d.user_id = \(user)", orderBy: "d.created_at DESC, d.id DESC")
     }
 
     /// The person's device with that token, its `session_id`, and a browser's keys.

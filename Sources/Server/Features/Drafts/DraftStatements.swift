@@ -42,23 +42,17 @@ enum DraftStatements {
         """
     }
 
-    /// Reads a page of drafts, the newest first, each with the `total`; at least one row. A draft past its expiry
-    /// counts as expired.
+    /// Reads a page of drafts, the newest first. A draft past its expiry counts as expired.
     static func page(_ query: DraftListQuery, for user: UserID, seesAll: Bool, at now: Timestamp) -> SQL {
         let state: SQL =
             query.state.map {
                 "AND CASE WHEN \(isOpen) AND d.expires_at < \(now) THEN 'expired' ELSE d.state END = \($0)"
             }
             ?? ""
-        let condition: SQL = "d.family_id = \(query.familyID) AND \(isVisible(to: user, seesAll: seesAll)) \(state)"
-        return """
-            SELECT t.total, p.* FROM (SELECT count(*) AS total FROM drafts d WHERE \(condition)) t
-            LEFT JOIN (
-                SELECT \(columns) FROM drafts d WHERE \(condition)
-                ORDER BY d.id DESC LIMIT \(query.page.limit) OFFSET \(query.page.offset)
-            ) p ON true
-            ORDER BY p.id DESC
-            """
+        return query.page.select(
+            columns, from: "drafts", as: "d",
+            where: "d.family_id = \(query.familyID) AND \(isVisible(to: user, seesAll: seesAll)) \(state)",
+            orderBy: "d.id DESC")
     }
 
     /// The condition of the index `open_drafts`.

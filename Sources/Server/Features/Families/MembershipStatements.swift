@@ -43,18 +43,11 @@ enum MembershipStatements {
         """
     }
 
-    /// A page of the active members, each with the `total`; at least one row.
+    /// Reads a page of the active members, in the order in which they joined.
     static func page(_ page: PageRequest, of family: FamilyID) -> SQL {
-        """
-        SELECT t.total, p.* FROM (
-            SELECT count(*) AS total FROM memberships WHERE family_id = \(family) AND status = 'active'
-        ) t LEFT JOIN (
-            SELECT \(record) FROM memberships m JOIN users u ON u.id = m.user_id
-            WHERE m.family_id = \(family) AND m.status = 'active'
-            ORDER BY m.joined_at, m.user_id LIMIT \(page.limit) OFFSET \(page.offset)
-        ) p ON true
-        ORDER BY p.joined_at, p.user_id
-        """
+        page.select(
+            record, from: "memberships", as: "m", where: "m.family_id = \(family) AND m.status = 'active'",
+            joining: "LEFT JOIN users u ON u.id = m.user_id", orderBy: "m.joined_at, m.user_id")
     }
 
     /// Counts the active `members`, and the `other_guardians` besides one of them who can sign in by themselves: an

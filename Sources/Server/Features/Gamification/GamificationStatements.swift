@@ -53,19 +53,11 @@ enum GamificationStatements {
         """
     }
 
-    /// Reads a page of a member's gamification events, each with the `total`. An empty page is one row in which all
-    /// other columns are null.
+    /// Reads a page of a member's gamification events, the newest first.
     static func events(of user: UserID, in family: FamilyID, _ page: PageRequest) -> SQL {
-        let condition: SQL = "family_id = \(family) AND user_id = \(user)"
-        return """
-            SELECT g.id, g.event_type, g.delta_points, g.streak_delta, g.at, t.total
-            FROM (SELECT count(*) AS total FROM gamification_events WHERE \(condition)) t
-            LEFT JOIN (
-                SELECT * FROM gamification_events WHERE \(condition)
-                ORDER BY at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-            ) g ON true
-            ORDER BY g.at DESC, g.id DESC
-            """
+        page.select(
+            "g.id, g.event_type, g.delta_points, g.streak_delta, g.at", from: "gamification_events", as: "g",
+            where: "g.family_id = \(family) AND g.user_id = \(user)", orderBy: "g.at DESC, g.id DESC")
     }
 
     /// Reads the badges of a member that are shown to clients, in the order in which they were earned.

@@ -14,10 +14,12 @@ enum IncentiveStatements {
         i.id, i.nag_id, i.rule_id, i.rule_version, i.user_id, i.action_type, (r.action ->> 'amount')::integer AS amount,
         i.approved_by, i.at, i.applied_at
         """
-    private static let eventsWithRules: SQL = """
-        incentive_events i JOIN incentive_rules r
-            ON r.family_id = i.family_id AND r.id = i.rule_id AND r.version = i.rule_version
+    /// Joins the rule of an event `i`, which always exists.
+    private static func ruleJoin(in family: FamilyID) -> SQL {
         """
+        LEFT JOIN incentive_rules r ON r.family_id = \(family) AND r.id = i.rule_id AND r.version = i.rule_version
+        """
+    }
 
     /// Reads the effect of a rule on a nag, in any version of the rule: `id` and `applied_at`, null while it waits for
     /// a guardian.
@@ -52,17 +54,11 @@ enum IncentiveStatements {
         "SELECT count(*) AS active FROM incentive_rules WHERE family_id = \(family) AND status = 'active'"
     }
 
-    /// A page of the newest versions, the active rules first, each with the `total`; at least one row.
+    /// Reads a page of the newest versions, the active rules first.
     static func rules(_ page: PageRequest, in family: FamilyID) -> SQL {
-        """
-        SELECT t.total, p.* FROM (
-            SELECT count(*) AS total FROM incentive_rules WHERE family_id = \(family) AND status <> 'superseded') t
-        LEFT JOIN (
-            SELECT \(ruleColumns) FROM incentive_rules r WHERE r.family_id = \(family) AND r.status <> 'superseded'
-            ORDER BY r.status, r.id LIMIT \(page.limit) OFFSET \(page.offset)
-        ) p ON true
-        ORDER BY p.status, p.id
-        """
+        page.select(
+            ruleColumns, from: "incentive_rules", as: "r",
+            where: "r.family_id = \(family) AND r.status <> 'superseded'", orderBy: "r.status, r.id")
     }
 
     // MARK: Events
@@ -71,30 +67,25 @@ enum IncentiveStatements {
         """
         SELECT \(eventColumns), r.condition ->> 'type' AS trigger, (r.condition ->> 'count')::integer AS count,
                r.approval_mode, u.pseudonym
-        FROM \(eventsWithRules) JOIN users u ON u.id = i.user_id
+        FROM incentive_events i \(ruleJoin(in: family)) JOIN users u ON u.id = i.user_id
         WHERE i.family_id = \(family) AND i.id = \(id)
         """
     }
 
-    /// Reads a page of the effects of rules on a nag, oldest first; at least one row.
+    /// Reads a page of the effects of rules on a nag, oldest first.
     static func events(of nag: NagID, _ page: PageRequest, in family: FamilyID) -> SQL {
-        events("i.family_id = \(family) AND i.nag_id = \(nag)", page)
+        events("i.nag_id = \(nag)", page, in: family)
     }
 
-    /// Reads a page of the effects in a family that wait for a guardian, oldest first; at least one row.
+    /// Reads a page of the effects in a family that wait for a guardian, oldest first.
     static func waiting(_ page: PageRequest, in family: FamilyID) -> SQL {
-        events("i.family_id = \(family) AND i.applied_at IS NULL", page)
+        events("i.applied_at IS NULL", page, in: family)
     }
 
-    private static func events(_ condition: SQL, _ page: PageRequest) -> SQL {
-        """
-        SELECT t.total, p.* FROM (SELECT count(*) AS total FROM incentive_events i WHERE \(condition)) t
-        LEFT JOIN (
-            SELECT \(eventColumns) FROM \(eventsWithRules) WHERE \(condition)
-            ORDER BY i.at, i.id LIMIT \(page.limit) OFFSET \(page.offset)
-        ) p ON true
-        ORDER BY p.at, p.id
-        """
+    private static func events(_ condition: SQL, _ page: PageRequest, in family: FamilyID) -> SQL {
+        page.select(
+            eventColumns, from: "incentive_events", as: "i", where: "i.family_id = \(family) AND \(condition)",
+            joining: ruleJoin(in: family), orderBy: "i.at, i.id")
     }
 
     /// Reads a page of the effects of a family's rules on a person, for an export.
@@ -104,7 +95,7 @@ enum IncentiveStatements {
             'id', i.id, 'family_id', i.family_id, 'nag_id', i.nag_id, 'rule_id', i.rule_id,
             'rule_version', i.rule_version, 'action_type', i.action_type, 'amount', (r.action ->> 'amount')::integer,
             'at', \(ExportPage.moment("i.at")), 'applied_at', \(ExportPage.moment("i.applied_at")))::text AS json
-        FROM \(eventsWithRules)
+        FROM incentive_events i \(ruleJoin(in: family))
         WHERE i.family_id = \(family) AND i.user_id = \(page.user) AND i.id > \(page.after)
         ORDER BY i.id LIMIT \(page.limit)
         """

@@ -142,17 +142,11 @@ extension NagStatements {
         """
     }
 
-    /// Returns a query for a page of excuses and its `total`; an empty page is one row with only `total` set.
+    /// Reads a page of a nag's excuses, the newest first.
     static func excuses(of nag: NagID, in family: FamilyID, _ page: PageRequest) -> SQL {
-        """
-        SELECT x.id, x.summary, x.at, t.total
-        FROM (SELECT count(*) AS total FROM excuses WHERE family_id = \(family) AND nag_id = \(nag)) t
-        LEFT JOIN (
-            SELECT id, summary, at FROM excuses WHERE family_id = \(family) AND nag_id = \(nag)
-            ORDER BY at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-        ) x ON true
-        ORDER BY x.at DESC, x.id DESC
-        """
+        page.select(
+            "x.id, x.summary, x.at", from: "excuses", as: "x",
+            where: "x.family_id = \(family) AND x.nag_id = \(nag)", orderBy: "x.at DESC, x.id DESC")
     }
 
     /// Deletes the words of at most `limit` excuses of a former member, and of excuses for nags of connections; the

@@ -90,8 +90,7 @@ enum NagStatements {
         }
     }
 
-    /// Reads a page of the nags that the person sees, open ones first, then the newest, each with the `total`. An empty
-    /// page is one row in which all other columns are null.
+    /// Reads a page of the nags that the person sees, open ones first, then the newest.
     static func page(_ query: NagListQuery, for user: UserID, _ scopes: [PageScope]) -> SQL {
         var filters: [SQL] = []
         if let status = query.status { filters.append("n.status = \(status)") }
@@ -101,18 +100,9 @@ enum NagStatements {
         let parts = scopes.map { scope -> SQL in
             "SELECT * FROM nags n WHERE \(SQL.joined([scope.condition(for: user)] + filters, separator: " AND "))"
         }
-        let nags = SQL.joined(parts, separator: " UNION ALL ")
-        let order: SQL = "ORDER BY (n.status = 'open') DESC, n.created_at DESC, n.id DESC"
-        return """
-            SELECT \(columns), t.total
-            FROM (SELECT count(*) AS total FROM (\(nags)) n) t
-            LEFT JOIN (
-                SELECT * FROM (\(nags)) n \(order)
-                LIMIT \(query.page.limit) OFFSET \(query.page.offset)
-            ) n ON true
-            \(names)
-            \(order)
-            """
+        return query.page.select(
+            columns, from: "(\(SQL.joined(parts, separator: " UNION ALL ")))", as: "n", where: "true", joining: names,
+            orderBy: "(n.status = 'open') DESC, n.created_at DESC, n.id DESC")
     }
 
     // MARK: Statements of an act

@@ -19,31 +19,18 @@ enum PolicyStatements {
         "SELECT \(columns) FROM policies o WHERE o.family_id = \(family) AND o.id = \(id) AND o.status = 'active'"
     }
 
-    /// A page of a family's policies, the default one first, each with the `total`; at least one row.
+    /// Reads a page of a family's policies, the default one first.
     static func page(_ page: PageRequest, in family: FamilyID) -> SQL {
-        """
-        SELECT t.total, p.* FROM (
-            SELECT count(*) AS total FROM policies WHERE family_id = \(family) AND status = 'active') t
-        LEFT JOIN (
-            SELECT \(columns), o.is_default FROM policies o WHERE o.family_id = \(family) AND o.status = 'active'
-            ORDER BY o.is_default DESC, o.created_at, o.id LIMIT \(page.limit) OFFSET \(page.offset)
-        ) p ON true
-        ORDER BY p.is_default DESC, p.created_at, p.id
-        """
+        page.select(
+            columns, from: "policies", as: "o", where: "o.family_id = \(family) AND o.status = 'active'",
+            orderBy: "o.is_default DESC, o.created_at, o.id")
     }
 
-    /// A page of a policy's approvals, newest first, each with the `total`; at least one row.
+    /// Reads a page of a policy's approvals, the newest first.
     static func approvals(_ page: PageRequest, of policy: PolicyID, in family: FamilyID) -> SQL {
-        """
-        SELECT t.total, p.* FROM (
-            SELECT count(*) AS total FROM policy_approvals WHERE family_id = \(family) AND policy_id = \(policy)) t
-        LEFT JOIN (
-            SELECT id, policy_id, approver_id, approved_at, comment FROM policy_approvals
-            WHERE family_id = \(family) AND policy_id = \(policy)
-            ORDER BY approved_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-        ) p ON true
-        ORDER BY p.approved_at DESC, p.id DESC
-        """
+        page.select(
+            "a.id, a.policy_id, a.approver_id, a.approved_at, a.comment", from: "policy_approvals", as: "a",
+            where: "a.family_id = \(family) AND a.policy_id = \(policy)", orderBy: "a.approved_at DESC, a.id DESC")
     }
 
     /// Reads the person's approval of the proposal, or of the version in force where there is no proposal.

@@ -40,19 +40,11 @@ enum AbuseReportStatements {
         """
     }
 
-    /// Reads a page of reports, the oldest first, each with the `total`. An empty page is one row in which all other
-    /// columns are null.
+    /// Reads a page of reports, the oldest first.
     static func page(_ query: AbuseReportReviewQuery) -> SQL {
-        let filter: SQL = query.status.map { "WHERE status = \($0.rawValue)" } ?? ""
-        return """
-            SELECT \(columns), t.total
-            FROM (SELECT count(*) AS total FROM abuse_reports \(filter)) t
-            LEFT JOIN (
-                SELECT * FROM abuse_reports \(filter)
-                ORDER BY created_at, id LIMIT \(query.page.limit) OFFSET \(query.page.offset)
-            ) r ON true
-            ORDER BY r.created_at, r.id
-            """
+        query.page.select(
+            columns, from: "abuse_reports", as: "r", where: query.status.map { "r.status = \($0.rawValue)" } ?? "true",
+            orderBy: "r.created_at, r.id")
     }
 
     // MARK: Statements of an act

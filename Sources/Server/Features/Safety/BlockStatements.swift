@@ -19,18 +19,11 @@ enum BlockStatements {
         """
     }
 
-    /// Reads a page of the person's blocks, each with the `total`. An empty page is one row in which all other columns
-    /// are null.
+    /// Reads a page of the person's blocks, the newest first.
     static func page(of user: UserID, _ page: PageRequest) -> SQL {
-        """
-        SELECT b.*, t.total
-        FROM (SELECT count(*) AS total FROM blocks WHERE actor_id = \(user)) t
-        LEFT JOIN (
-            SELECT id, actor_id, target_id, state, created_at FROM blocks WHERE actor_id = \(user)
-            ORDER BY created_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
-        ) b ON true
-        ORDER BY b.created_at DESC, b.id DESC
-        """
+        page.select(
+            "b.id, b.actor_id, b.target_id, b.state", from: "blocks", as: "b", where: "b.actor_id = \(user)",
+            orderBy: "b.created_at DESC, b.id DESC")
     }
 
     /// Reads a person's pseudonym and the block against them, if there is one. No row: the account does not exist, or
