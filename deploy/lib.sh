@@ -155,12 +155,15 @@ own_build_cache() {
     printf '%s' "$ROOT" >"$cache/place"
 }
 
+# Without debug information, which takes a seventh of the time: packages are stripped of it, and names of functions in a
+# crash's report do not need it.
+RELEASE_BUILD=(swift build --package-path "$ROOT" -c release --product nagz --static-swift-stdlib -debug-info-format none)
+
 build_release() {
     local log=$STATE/log/${NAME##*/}-build.log
     use_toolchain
     if [ -x "$ROOT/.build/release/nagz" ]; then need_space 300 "$ROOT"; else need_space 1500 "$ROOT"; fi
-    attempt 'building nagz (release)' "$log" \
-        swift build --package-path "$ROOT" -c release --product nagz --static-swift-stdlib ||
+    attempt 'building nagz (release)' "$log" "${RELEASE_BUILD[@]}" ||
         give_up "$EX_SOFTWARE" "$log" "the build failed: $(grep -am 1 'error:' "$log" || last_line "$log") (all of it: $log)"
     NAGZ_PROGRAM=$ROOT/.build/release/nagz
 }

@@ -20,7 +20,7 @@ public enum AbuseReportSeverity: String, Sendable, CaseIterable {
     case critical, standard, low
 
     /// The time after the report within which its review should end.
-    public var reviewTarget: Timestamp.Span {
+    public var reviewTimeLimit: Timestamp.Span {
         switch self {
         case .critical: .hours(4)
         case .standard: .hours(24)

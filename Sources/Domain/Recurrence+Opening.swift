@@ -3,7 +3,7 @@ extension Recurrence {
     /// own due time minus the series' interval if that is later; but no later than a day, for series of less than a day
     /// half an interval, before its own due time.
     /// - Parameter previous: the due time of the instance before it; nil for the first one.
-    public func opening(
+    public func openingTime(
         of dueAt: Timestamp, after previous: Timestamp?, in zone: some ZoneRules
     ) -> Timestamp {
         let start = intervalStart(before: dueAt, in: zone)

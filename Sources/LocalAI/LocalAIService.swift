@@ -134,7 +134,7 @@ public struct LocalAIService: AIService {
     /// notified. The device looks for them by itself after a sync, where the person and their family let it answer.
     /// They are sent to nobody else, and are not in the history.
     public func patternAlerts() async throws -> [InsightItem] {
-        guard try facts.cache.alertsOfPatterns(of: facts.family), (try? requireConsent()) != nil,
+        guard try facts.cache.hasPatternAlerts(of: facts.family), (try? requireConsent()) != nil,
             case .success(let decision) = try await preview(.patterns), decision.route == .local
         else { return [] }
         let known = try await facts.patternFacts(userID: log.user, familyID: facts.family)

@@ -280,7 +280,7 @@ public final class Database: Queries {
         for use: SessionPool.Purpose, until deadline: MonotonicTime
     ) async throws(PostgresError) -> Connection {
         poller.assertIsolated()
-        if let id = pool.acquireAtOnce(for: use), let connection = connection(id) { return connection }
+        if let id = pool.tryAcquire(for: use), let connection = connection(id) { return connection }
         guard !pool.isClosed else { throw Self.closed }
         guard pool.waiting < limits.queue else {
             refusedRequests += 1

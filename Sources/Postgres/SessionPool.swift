@@ -87,7 +87,7 @@ struct SessionPool {
 
     /// Returns a session for a request that need not wait: no request waits, or the request is a read and only writes
     /// wait. The session counts as in use from then on.
-    mutating func acquireAtOnce(for use: Purpose) -> Int? {
+    mutating func tryAcquire(for use: Purpose) -> Int? {
         let mustWait = first(for: .read) != nil || first(for: use) != nil || use == .bulkRead && !mayReadInBulk
         guard !mustWait, let index = free(for: use, isReserved: first(for: .write) != nil) else { return nil }
         take(index, for: use)
@@ -96,7 +96,7 @@ struct SessionPool {
 
     /// - Parameter deadline: when the request stops waiting.
     mutating func acquire(for use: Purpose, until deadline: MonotonicTime) -> Acquisition {
-        if let session = acquireAtOnce(for: use) { return .granted(session: session) }
+        if let session = tryAcquire(for: use) { return .granted(session: session) }
         guard !isClosed else { return .closed }
         guard waiting < limits.queue else { return .tooManyWaiting }
         lastTicket += 1

@@ -92,7 +92,7 @@ public final class Poller {
 
     /// Suspends until the loop's next turn. Each turn resumes one waiting task, in order of arrival, so that long work
     /// in slices delays a turn by at most one slice.
-    public func nextSlice() async {
+    public func yieldSlice() async {
         guard !hasEnded else { return await Task.yield() }
         await withCheckedContinuation { slices.append($0) }
     }
@@ -170,7 +170,7 @@ public final class Poller {
     }
 
     private func timeoutInMilliseconds(at current: MonotonicTime) -> Int32 {
-        guard let deadline = timers.nextDeadline() else { return -1 }
+        guard let deadline = timers.peekDeadline() else { return -1 }
         guard deadline > current else { return 0 }
         return Int32(clamping: (deadline.nanoseconds - current.nanoseconds + 999_999) / 1_000_000)
     }

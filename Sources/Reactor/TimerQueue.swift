@@ -15,7 +15,7 @@ struct TimerQueue {
     private var lastNumber: UInt64 = 0
 
     /// The deadline of the next timer that is not cancelled; nil if there is none.
-    mutating func nextDeadline() -> MonotonicTime? {
+    mutating func peekDeadline() -> MonotonicTime? {
         while let first = heap.first {
             if actions[first.number] != nil { return first.deadline }
             removeFirst()
@@ -39,7 +39,7 @@ struct TimerQueue {
     /// Removes and returns the action of the earliest due timer, if any. Timers with the same deadline keep their
     /// order.
     mutating func takeDue(at now: MonotonicTime) -> (() -> Void)? {
-        guard let deadline = nextDeadline(), deadline <= now, let first = heap.first else { return nil }
+        guard let deadline = peekDeadline(), deadline <= now, let first = heap.first else { return nil }
         removeFirst()
         return actions.removeValue(forKey: first.number)
     }

@@ -154,7 +154,7 @@ import SQL
 
     /// Writes the file anew, so that it has nothing of what was deleted, and empties the write-ahead log. Not within a
     /// transaction.
-    public func rewrite() throws(SQLiteError) {
+    public func vacuum() throws(SQLiteError) {
         try run(script: "VACUUM")
         try run(script: "PRAGMA wal_checkpoint(TRUNCATE)")
     }

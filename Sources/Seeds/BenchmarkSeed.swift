@@ -28,7 +28,7 @@ public enum BenchmarkSeed {
         let since = (now - .hours(16)).flooredToSecond
         let moment = "timestamptz '\(now.rfc3339)'"
         let run = { @Sendable (steps: [(title: String, sql: String)]) in
-            try await Schema.onDatabase(databaseURL) { database in
+            try await Schema.withDatabase(databaseURL) { database in
                 for step in steps {
                     progress(step.title)
                     try await database.transaction { try await $0.run(script: step.sql) }
@@ -44,7 +44,7 @@ public enum BenchmarkSeed {
             try await group.waitForAll()
         }
         try await run([("totals, sessions and clocks", clocks(families, moment, since))])
-        let (lines, scripts) = try await Schema.onDatabase(databaseURL) { database in
+        let (lines, scripts) = try await Schema.withDatabase(databaseURL) { database in
             progress("keys")
             try await keepKeys(auditKeyring, database)
             let scripts = try StatementScripts(
@@ -60,7 +60,7 @@ public enum BenchmarkSeed {
     }
 
     private static func refuseUnlessEmpty(_ databaseURL: String) async throws {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             guard try await database.query("SELECT count(*) AS n FROM families").one()["n"] == 0 else {
                 throw SeedFault.notEmpty
             }

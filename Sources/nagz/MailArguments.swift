@@ -9,12 +9,12 @@ extension MailOptions {
         guard let from = try given[Options.mailFrom] else {
             throw Stop(.configuration, "no sender for mails: pass --mail-from ADDRESS")
         }
-        self.init(try Self.carrier(value, given), from: from)
+        self.init(try Self.transport(value, given), from: from)
         publicURL = try given[Options.publicURL]
         if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
     }
 
-    private static func carrier(_ value: GivenValue, _ given: GivenOptions) throws -> Carrier {
+    private static func transport(_ value: GivenValue, _ given: GivenOptions) throws -> Transport {
         if let relay = MailRelay(url: value.text, password: try given[Options.mailPassword]) { return .relay(relay) }
         let isWebhook = value.text.lowercased().hasPrefix("http")
         if isWebhook, let secret = try given[Options.webhookSecret],

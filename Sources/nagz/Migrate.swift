@@ -28,11 +28,11 @@ enum Migrate {
 
     /// The folder of the migrations: `Migrations`, unless configured otherwise.
     static func folder(_ given: GivenOptions) throws -> String {
-        try given[Options.migrations] ?? checked("Migrations")
+        try given[Options.migrations] ?? existingFolder("Migrations")
     }
 
     @Sendable
-    static func checked(_ folder: String) throws -> String {
+    static func existingFolder(_ folder: String) throws -> String {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw Stop(

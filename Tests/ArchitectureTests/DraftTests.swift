@@ -28,11 +28,11 @@ struct DraftTests {
         let writers = files(with: "INSERT INTO ai_mediation_events").filter { $0.hasPrefix("Server/") }
         #expect(!writers.isEmpty && writers.allSatisfy { $0.hasPrefix("Server/Features/AI/AIStatements") })
         #expect(
-            files(with: "AIStatements.record(").filter { !$0.hasPrefix("Server/App/") }
+            files(with: "AIStatements.insertAnswer(").filter { !$0.hasPrefix("Server/App/") }
                 == ["Server/Features/AI/Mediator+Recording.swift", drafts])
         #expect(files(with: "AIStatements.sendDigest(") == ["Server/Features/Drafts/DraftEffects+Digest.swift"])
         #expect(files(with: "event(.pushBackSent") == ["Server/Features/Nags/SendPushBack.swift"])
-        #expect(files(with: "nags.sending(") == [drafts])
+        #expect(files(with: "nags.pushBackAct(") == [drafts])
         // Whoever reads the rows asks whose they are.
         let readers = SourceFile.all.filter { file in
             file.path.hasPrefix("Server/")
@@ -40,7 +40,7 @@ struct DraftTests {
         }
         #expect(!readers.isEmpty)
         for file in readers where !file.path.contains("Retention") {
-            #expect(file.code.contains { $0.contains("isFor(") }, "\(file.path)")
+            #expect(file.code.contains { $0.contains("isReader(") }, "\(file.path)")
         }
     }
 
@@ -48,7 +48,9 @@ struct DraftTests {
     func effects() {
         let callers = SourceFile.all.filter { file in
             file.code.contains { line in
-                ["nags.creation(", "nags.change(", "nags.sending(", "incentives.giving("].contains { line.contains($0) }
+                ["nags.creation(", "nags.change(", "nags.pushBackAct(", "incentives.grantDecision("].contains {
+                    line.contains($0)
+                }
             }
         }
         #expect(callers.map(\.path) == ["Server/Features/Drafts/DraftEffects.swift"])

@@ -16,7 +16,7 @@ struct RetentionTests {
 
     private func due(_ server: TestServer) async throws -> [String: Int] {
         let found = try await server.database.run { database in
-            try await Retention.due(database, at: server.clock.now()).map { ($0.rule.name, $0.rows) }
+            try await Retention.dueCounts(database, at: server.clock.now()).map { ($0.rule.name, $0.rows) }
         }
         return Dictionary(uniqueKeysWithValues: found).filter { $0.value > 0 }
     }

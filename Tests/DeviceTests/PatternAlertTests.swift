@@ -51,12 +51,12 @@ struct PatternAlertTests {
     func switched() async throws {
         try await withFolder { folder in
             let bench = try Self.bench(folder, misses: 3)
-            try bench.cache.setAlertsOfPatterns(false, of: homeFamily)
-            #expect(try !bench.cache.alertsOfPatterns(of: homeFamily))
+            try bench.cache.setPatternAlerts(false, of: homeFamily)
+            #expect(try !bench.cache.hasPatternAlerts(of: homeFamily))
             #expect(try await bench.local.patternAlerts().isEmpty)
-            try bench.cache.setAlertsOfPatterns(true, of: homeFamily)
+            try bench.cache.setPatternAlerts(true, of: homeFamily)
             #expect(try await bench.local.patternAlerts().count == 1)
-            try bench.cache.setAlertsOfPatterns(true, of: homeFamily)
+            try bench.cache.setPatternAlerts(true, of: homeFamily)
             #expect(try await bench.local.patternAlerts().isEmpty, "on already: what was told stays told")
         }
     }

@@ -229,29 +229,29 @@ struct SyncTests {
             #expect(!clock.waits.isEmpty && clock.waits.allSatisfy { $0 == .seconds(270) })
             let (first, last) = (try #require(synced.first), try #require(synced.last))
             #expect(synced.count == 4 && last - first >= .seconds(540))
-            #expect(SyncSchedule.waitWhileListening(random: 0.999) <= .minutes(5))
+            #expect(SyncSchedule.delayWhileListening(random: 0.999) <= .minutes(5))
         }
     }
 
     @Test("waits between syncs are jittered, grow to a ceiling, and start anew after success")
     func schedule() {
         var standard = SyncSchedule()
-        let waits = [0.0, 0.5, 0.999].map { standard.wait(after: .done, random: $0) }
+        let waits = [0.0, 0.5, 0.999].map { standard.nextDelay(after: .done, random: $0) }
         #expect(
             waits[0] == .minutes(4) && waits[1] == .minutes(5) && waits[2] > .seconds(359) && waits[2] < .minutes(6))
         var schedule = SyncSchedule(interval: .seconds(15), ceiling: .seconds(60))
-        #expect(schedule.wait(after: .done, random: 0) == .seconds(12))
-        #expect(schedule.wait(after: .done, random: 0.999) < .seconds(18))
+        #expect(schedule.nextDelay(after: .done, random: 0) == .seconds(12))
+        #expect(schedule.nextDelay(after: .done, random: 0.999) < .seconds(18))
         var last = Timestamp.Span.seconds(0)
         for _ in 0..<100 {
-            let wait = schedule.wait(after: .failed(retryAfter: nil), random: 0.999)
+            let wait = schedule.nextDelay(after: .failed(retryAfter: nil), random: 0.999)
             #expect(wait >= last && wait <= .seconds(60))
             last = wait
         }
         #expect(last > .seconds(59))
-        #expect(schedule.wait(after: .failed(retryAfter: 90), random: 0) == .seconds(90))
-        #expect(schedule.wait(after: .failed(retryAfter: .max), random: 0) == .seconds(3_600))
-        _ = schedule.wait(after: .done, random: 0)
-        #expect(schedule.wait(after: .failed(retryAfter: nil), random: 0) == .milliseconds(500))
+        #expect(schedule.nextDelay(after: .failed(retryAfter: 90), random: 0) == .seconds(90))
+        #expect(schedule.nextDelay(after: .failed(retryAfter: .max), random: 0) == .seconds(3_600))
+        _ = schedule.nextDelay(after: .done, random: 0)
+        #expect(schedule.nextDelay(after: .failed(retryAfter: nil), random: 0) == .milliseconds(500))
     }
 }

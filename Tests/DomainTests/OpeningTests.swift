@@ -36,7 +36,7 @@ struct OpeningTests {
             (.monthly, "2026-01-15T15:00:00Z", nil, "2025-12-15T15:00:00Z"),
         ] as [(Recurrence, String, String?, String)])
     func opening(_ recurrence: Recurrence, _ due: String, _ previous: String?, _ expected: String) {
-        #expect(recurrence.opening(of: at(due), after: previous.map { at($0) }, in: zone) == at(expected))
+        #expect(recurrence.openingTime(of: at(due), after: previous.map { at($0) }, in: zone) == at(expected))
     }
 
     @Test(
@@ -47,7 +47,7 @@ struct OpeningTests {
         for _ in 0..<2_000 {
             let due = at("2026-01-01T00:00:00Z") + .seconds(Int64(numbers.next() % (360 * 86_400)))
             let previous = due - .seconds(Int64(numbers.next() % (90 * 86_400)))
-            let opening = recurrence.opening(of: due, after: previous, in: zone)
+            let opening = recurrence.openingTime(of: due, after: previous, in: zone)
             #expect(opening < due && opening >= due - .hours(31 * 24 + 1))
             #expect(opening <= due - .seconds(150) && (opening <= due - .days(1) || opening >= due - .hours(1)))
         }

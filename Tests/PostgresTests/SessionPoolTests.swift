@@ -25,11 +25,11 @@ struct SessionPoolTests {
     @Test("those who wait for a session are served in order of arrival, and a newcomer does not overtake")
     func order() {
         var pool = pool(1)
-        #expect(pool.acquireAtOnce(for: .write) == 0)
+        #expect(pool.tryAcquire(for: .write) == 0)
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 3))
-        #expect(pool.acquireAtOnce(for: .read) == nil)
+        #expect(pool.tryAcquire(for: .read) == nil)
         #expect(pool.waiting == 3)
         for (ticket, held) in [(1, .write), (2, .write), (3, .read)] as [(UInt64, SessionPool.Purpose)] {
             let (grants, mustClose) = pool.release(0, from: held)
@@ -41,32 +41,32 @@ struct SessionPoolTests {
     @Test("requests spread over the sessions with the fewest users, up to the limit of each")
     func spread() {
         var pool = pool(2, perConnection: 2)
-        let sessions = (0..<5).map { _ in pool.acquireAtOnce(for: .read) }
+        let sessions = (0..<5).map { _ in pool.tryAcquire(for: .read) }
         #expect(sessions == [0, 1, 0, 1, nil])
         // Only a session that nobody holds is given to a transaction.
         _ = pool.release(1, from: .read)
-        #expect(pool.acquireAtOnce(for: .exclusive) == nil)
+        #expect(pool.tryAcquire(for: .exclusive) == nil)
         _ = pool.release(1, from: .read)
-        #expect(pool.acquireAtOnce(for: .exclusive) == 1)
+        #expect(pool.tryAcquire(for: .exclusive) == 1)
         _ = pool.release(0, from: .read)
-        #expect(pool.acquireAtOnce(for: .read) == 0)
-        #expect(pool.acquireAtOnce(for: .read) == nil)
+        #expect(pool.tryAcquire(for: .read) == 0)
+        #expect(pool.tryAcquire(for: .read) == nil)
     }
 
     @Test("a read that comes while only writes wait gets the session kept for reads")
     func newcomer() {
         var pool = pool(3)
-        #expect([pool.acquireAtOnce(for: .exclusive), pool.acquireAtOnce(for: .exclusive)] == [1, 2])
+        #expect([pool.tryAcquire(for: .exclusive), pool.tryAcquire(for: .exclusive)] == [1, 2])
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(session: 0))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
-        #expect(pool.acquireAtOnce(for: .read) == nil)
+        #expect(pool.tryAcquire(for: .read) == nil)
     }
 
     @Test("of three sessions one is kept for reads, and nothing is sent behind a write")
     func reserved() {
         var pool = pool(3, perConnection: 2)
-        let writes = (0..<3).map { _ in pool.acquireAtOnce(for: .write) }
+        let writes = (0..<3).map { _ in pool.tryAcquire(for: .write) }
         #expect(writes == [1, 2, nil])
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         // Reads pass the write that waits, on the session kept for them, up to its limit.
@@ -80,13 +80,13 @@ struct SessionPoolTests {
     @Test("a quarter of the sessions is for bulk reads, and those that wait for it delay nobody else")
     func bulkReads() {
         var pool = pool(8, perConnection: 2)
-        let bulkReads = (0..<3).map { _ in pool.acquireAtOnce(for: .bulkRead) }
+        let bulkReads = (0..<3).map { _ in pool.tryAcquire(for: .bulkRead) }
         #expect(bulkReads == [0, 1, nil])
         for ticket in [1, 2] as [UInt64] {
             #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: ticket))
         }
-        #expect([pool.acquireAtOnce(for: .read), pool.acquireAtOnce(for: .write)] == [2, 3])
-        #expect(pool.acquireAtOnce(for: .exclusive) == 4)
+        #expect([pool.tryAcquire(for: .read), pool.tryAcquire(for: .write)] == [2, 3])
+        #expect(pool.tryAcquire(for: .exclusive) == 4)
         #expect(pool.release(2, from: .read).grants == [])
         #expect(pool.release(3, from: .write).grants == [])
         #expect(pool.release(1, from: .bulkRead).grants == [.init(ticket: 1, session: 1)])
@@ -100,7 +100,7 @@ struct SessionPoolTests {
     @Test("of few sessions one may have a bulk read, which overtakes waiting writes as other reads do")
     func bulkReadAndWrites() {
         var pool = pool(3)
-        #expect([pool.acquireAtOnce(for: .write), pool.acquireAtOnce(for: .write)] == [1, 2])
+        #expect([pool.tryAcquire(for: .write), pool.tryAcquire(for: .write)] == [1, 2])
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .granted(session: 0))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
@@ -113,7 +113,7 @@ struct SessionPoolTests {
     @Test("a bulk read that is lost with its session lets the next one begin")
     func lostBulkRead() {
         var pool = pool(2)
-        #expect(pool.acquireAtOnce(for: .bulkRead) == 0)
+        #expect(pool.tryAcquire(for: .bulkRead) == 0)
         #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.lost(0).grants == [.init(ticket: 1, session: 1)])
         #expect(pool.release(0, from: .bulkRead).grants == [])
@@ -122,7 +122,7 @@ struct SessionPoolTests {
     @Test("the pool's timer is for the earliest deadline, and those whose time is over leave the queue")
     func timeout() {
         var pool = pool(1)
-        _ = pool.acquireAtOnce(for: .exclusive)
+        _ = pool.tryAcquire(for: .exclusive)
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(3)) == .waiting(ticket: 2))
         #expect(pool.acquire(for: .write, until: Self.start + .milliseconds(3_500)) == .waiting(ticket: 3))
@@ -140,7 +140,7 @@ struct SessionPoolTests {
     @Test("among those who wait the earliest deadline comes first, wherever its request is in the queue")
     func deadlines() {
         var pool = pool(1)
-        _ = pool.acquireAtOnce(for: .exclusive)
+        _ = pool.tryAcquire(for: .exclusive)
         for (ticket, seconds) in [(1, 3), (2, 1), (3, 2)] as [(UInt64, Int)] {
             let deadline = Self.start + .seconds(seconds)
             #expect(pool.acquire(for: .write, until: deadline) == .waiting(ticket: ticket))
@@ -156,7 +156,7 @@ struct SessionPoolTests {
     @Test("a cancelled request leaves the queue at once: there is room again, and those behind move up")
     func cancellation() {
         var pool = pool(1, queue: 2)
-        _ = pool.acquireAtOnce(for: .write)
+        _ = pool.tryAcquire(for: .write)
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(3)) == .waiting(ticket: 2))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .tooManyWaiting)
@@ -176,7 +176,7 @@ struct SessionPoolTests {
     @Test("a read that only waited behind a cancelled transaction is served at once")
     func cancellationInFront() {
         var pool = pool(1, perConnection: 2)
-        #expect(pool.acquireAtOnce(for: .read) == 0)
+        #expect(pool.tryAcquire(for: .read) == 0)
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         let (wasWaiting, grants) = pool.cancel(1)
@@ -228,7 +228,7 @@ struct SessionPoolTests {
     @Test("a lost session serves nobody, and returning it changes nothing")
     func lost() {
         var pool = pool(1)
-        _ = pool.acquireAtOnce(for: .write)
+        _ = pool.tryAcquire(for: .write)
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.lost(0).pause == .milliseconds(50))
         let (grants, mustClose) = pool.release(0, from: .write)
@@ -240,10 +240,10 @@ struct SessionPoolTests {
     @Test("a retired session serves nobody, and is closed when the last user returns it")
     func retired() {
         var pool = pool(1, perConnection: 2)
-        _ = (pool.acquireAtOnce(for: .read), pool.acquireAtOnce(for: .read))
+        _ = (pool.tryAcquire(for: .read), pool.tryAcquire(for: .read))
         pool.retire(0)
         #expect(pool.release(0, from: .read).mustClose == false)
-        #expect(pool.acquireAtOnce(for: .read) == nil)
+        #expect(pool.tryAcquire(for: .read) == nil)
         #expect(pool.release(0, from: .read).mustClose == true)
     }
 }

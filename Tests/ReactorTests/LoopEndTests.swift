@@ -49,7 +49,7 @@ struct LoopEndTests {
             try await loop.task { poller in
                 for (number, task) in tasks.enumerated() {
                     poller.spawn {
-                        for _ in 0..<10_000 { await poller.nextSlice() }
+                        for _ in 0..<10_000 { await poller.yieldSlice() }
                         task.finish(with: number)
                     }
                 }

@@ -126,7 +126,7 @@ struct PlanTests {
             let act = Act(
                 kind: .aiSelectTone, basis: .rightsUnchanged(since: 0), actor: SystemActor.mediator,
                 statements: [
-                    AIStatements.record(
+                    AIStatements.insertAnswer(
                         EventID(high: 0, low: 1), nil, "select_tone", .neutral, "", onBehalfOf: UserID(high: 0, low: 2))
                 ])
             let statement = ledger.statement(act, in: FamilyID(high: 0, low: 3), context)

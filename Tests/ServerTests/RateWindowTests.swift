@@ -18,18 +18,18 @@ struct RateWindowTests {
         let now = Timestamp(seconds: 1_800_000_000)
         let victim = RateLimiter.Subject.user(UserID(high: 1, low: 2))
         let address = RateLimiter.Subject.network(RemoteAddress.loopback.network)
-        for _ in 0..<200 { for subject in [victim, address] { _ = limiter.count(subject, .read, at: now) } }
+        for _ in 0..<200 { for subject in [victim, address] { _ = limiter.consume(subject, .read, at: now) } }
         var allowed = 0
         for number in 0..<UInt64(200_000) {
-            let quota = try #require(limiter.count(Self.network(number >> 16, number & 0xFFFF), .read, at: now))
+            let quota = try #require(limiter.consume(Self.network(number >> 16, number & 0xFFFF), .read, at: now))
             allowed += quota.isAllowed ? 1 : 0
         }
         for subject in [victim, address] {
-            #expect(try #require(limiter.count(subject, .read, at: now)).remaining == 300 - 201)
+            #expect(try #require(limiter.consume(subject, .read, at: now)).remaining == 300 - 201)
         }
         // What there is room for, and 300 for each of the four sites.
         #expect(allowed <= 16 * RateLimiter.subjectsPerShard + 4 * 300)
-        let next = try #require(limiter.count(Self.network(3, 0x1234), .read, at: now + .minutes(1)))
+        let next = try #require(limiter.consume(Self.network(3, 0x1234), .read, at: now + .minutes(1)))
         #expect(next.remaining == 299, "the minute is over for all")
     }
 

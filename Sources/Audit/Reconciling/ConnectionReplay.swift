@@ -69,7 +69,7 @@ extension FamilyReconciliation {
     mutating func check(_ row: ConnectionRow) {
         connections += 1
         let id = row.id.description
-        guard let expected = replay.connection else { return unknown(.connection, id) }
+        guard let expected = replay.connection else { return addUnknown(.connection, id) }
         let number = expected.number
         compare(person: row.inviter, expected.inviter, .connection, id, "inviter", number)
         // An invitation does not say whose account the address is.
@@ -84,7 +84,7 @@ extension FamilyReconciliation {
             if let expected {
                 compare(.connection, id, name, "\(found)", "\(expected)", number)
             } else {
-                lostDetails(.connection, id, of: nil)
+                addLostDetails(.connection, id, of: nil)
             }
         }
     }

@@ -118,10 +118,10 @@ extension FamilyReconciliation {
     mutating func check(_ row: ConstraintRow) {
         let (id, text): (ResourceID, String) = (row.id.retyped(), row.id.description)
         openConstraints.remove(id)
-        if replay.constraints.hasGaps { return lostDetails(.constraint, text, of: nil) }
-        guard let told = replay.constraints.constraints[id] else { return unknown(.constraint, text) }
+        if replay.constraints.hasGaps { return addLostDetails(.constraint, text, of: nil) }
+        guard let told = replay.constraints.constraints[id] else { return addUnknown(.constraint, text) }
         guard let note = row.note else {
-            return differs(.constraint, text, "terms", "other", told.note.terms, told.number)
+            return addDifference(.constraint, text, "terms", "other", told.note.terms, told.number)
         }
         compare(.constraint, text, "scope", note.scope.rawValue, told.note.scope.rawValue, told.number)
         compare(.constraint, text, "priority", "\(note.priority)", "\(told.note.priority)", told.number)
@@ -132,7 +132,7 @@ extension FamilyReconciliation {
     mutating func finishConstraints() {
         guard !replay.constraints.hasGaps else { return }
         for id in openConstraints {
-            missing(.constraint, id.description, replay.constraints.constraints[id]?.number)
+            addMissing(.constraint, id.description, replay.constraints.constraints[id]?.number)
         }
     }
 }

@@ -14,7 +14,7 @@ extension FamilyReconciliation {
     /// Reports a row whose entry has lost its details: as a gap if the person was erased, as unproven if the entry
     /// cannot be read.
     /// - Parameter person: the person whom the entry is about; nil where that may be several people.
-    mutating func lostDetails(_ subject: StateFinding.Subject, _ id: String, of person: Pseudonym?) {
+    mutating func addLostDetails(_ subject: StateFinding.Subject, _ id: String, of person: Pseudonym?) {
         if isDamaged(person) { report.addUnproven(finding(subject, id, .unread)) } else { report.add(.erased) }
     }
 
@@ -28,7 +28,7 @@ extension FamilyReconciliation {
     ) -> StateFinding { StateFinding(subject, id, problem, family: replay.family, number: number) }
 
     /// Reports a row that no entry records: as a gap if retention may have deleted the entry.
-    mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
+    mutating func addUnknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
         if replay.cut > 0, number <= replay.cut {
             report.add(.pruned)
         } else {
@@ -36,11 +36,11 @@ extension FamilyReconciliation {
         }
     }
 
-    mutating func missing(_ subject: StateFinding.Subject, _ id: String, _ number: Int64?) {
+    mutating func addMissing(_ subject: StateFinding.Subject, _ id: String, _ number: Int64?) {
         add(finding(subject, id, .noRow, number))
     }
 
-    mutating func differs(
+    mutating func addDifference(
         _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
         _ number: Int64?
     ) {
@@ -53,7 +53,7 @@ extension FamilyReconciliation {
         _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
         _ number: Int64?
     ) {
-        if found != expected { differs(subject, id, field, found, expected, number) }
+        if found != expected { addDifference(subject, id, field, found, expected, number) }
     }
 
     /// Compares a person in a row with the one in an entry. The row has nobody for an erased person, whose pseudonym
@@ -64,12 +64,12 @@ extension FamilyReconciliation {
     ) {
         guard let found else {
             if let expected, !replay.erased.contains(expected) {
-                differs(subject, id, field, "nobody", expected.description, number)
+                addDifference(subject, id, field, "nobody", expected.description, number)
             }
             return
         }
         if found != expected {
-            differs(subject, id, field, found.description, expected?.description ?? "nobody", number)
+            addDifference(subject, id, field, found.description, expected?.description ?? "nobody", number)
         }
     }
 }

@@ -21,7 +21,7 @@ extension FamilyReconciliation {
     mutating func checkBonus(_ row: ScoreRow) -> Bool {
         let id: ResourceID = row.id.retyped()
         if replay.unreadIncentives.contains(id) {
-            lostDetails(.points, row.id.description, of: row.person)
+            addLostDetails(.points, row.id.description, of: row.person)
             return true
         }
         guard let told = replay.incentives[id], told.isApplied else { return false }
@@ -39,12 +39,12 @@ extension FamilyReconciliation {
     mutating func check(_ row: IncentiveRow) {
         let (id, text): (ResourceID, String) = (row.id.retyped(), row.id.description)
         openIncentives.events.remove(id)
-        if replay.unreadIncentives.contains(id) { return lostDetails(.incentive, text, of: row.person) }
+        if replay.unreadIncentives.contains(id) { return addLostDetails(.incentive, text, of: row.person) }
         guard let told = replay.incentives[id] else {
             if replay.unreadEnds.contains(row.nag.retyped()) {
-                return lostDetails(.incentive, text, of: row.person)
+                return addLostDetails(.incentive, text, of: row.person)
             }
-            return unknown(.incentive, text)
+            return addUnknown(.incentive, text)
         }
         compare(.incentive, text, "nag", row.nag.description, told.nag?.description ?? "none", told.number)
         compare(.incentive, text, "rule", row.rule.description, told.note.rule.description, told.number)
@@ -55,36 +55,36 @@ extension FamilyReconciliation {
 
     mutating func check(_ row: IncentiveRuleRow) {
         let (id, text): (ResourceID, String) = (row.id.retyped(), "\(row.id) \(row.version)")
-        guard let versions = replay.incentiveRules[id] else { return unknown(.incentiveRule, text) }
+        guard let versions = replay.incentiveRules[id] else { return addUnknown(.incentiveRule, text) }
         openIncentives.rules[id, default: 0] -= 1
         // Retention may have taken the entries of the first versions.
         let told = versions.compactMap(\.self).last { $0.version == row.version }
         guard let told else {
-            if versions.contains(where: { $0 == nil }) { return lostDetails(.incentiveRule, text, of: nil) }
-            return unknown(.incentiveRule, text)
+            if versions.contains(where: { $0 == nil }) { return addLostDetails(.incentiveRule, text, of: nil) }
+            return addUnknown(.incentiveRule, text)
         }
         let isLast = versions.last?.map { $0.version == row.version } ?? false
         compare(
             .incentiveRule, text, "status", row.status, isLast ? told.status.rawValue : "superseded", told.number)
-        if row.terms != told.terms { differs(.incentiveRule, text, "terms", "other", "as told", told.number) }
+        if row.terms != told.terms { addDifference(.incentiveRule, text, "terms", "other", "as told", told.number) }
     }
 
     mutating func finishIncentives() {
         for id in openIncentives.bonuses {
             guard let told = replay.incentives[id] else { continue }
             let sums = ScoreSums(points: Int64(told.note.terms.points), events: 1)
-            missingPoints(id.description, sums, of: told.person, at: told.at, told.number)
+            checkMissingPoints(id.description, sums, of: told.person, at: told.at, told.number)
         }
         for id in openIncentives.events {
             guard let told = replay.incentives[id] else { continue }
             if let retention, told.promisedAt < retention {
                 report.add(.pruned)
             } else {
-                missing(.incentive, id.description, told.number)
+                addMissing(.incentive, id.description, told.number)
             }
         }
         for (id, count) in openIncentives.rules where count > 0 {
-            missing(.incentiveRule, id.description, replay.incentiveRules[id]?.last.flatMap(\.self)?.number)
+            addMissing(.incentiveRule, id.description, replay.incentiveRules[id]?.last.flatMap(\.self)?.number)
         }
     }
 }

@@ -4,7 +4,7 @@ extension FamilyReconciliation {
     mutating func check(_ row: PolicyRow) {
         policies += 1
         let id = row.id.description
-        guard replay.isFounded, let policy = replay.policy else { return unknown(.policy, id) }
+        guard replay.isFounded, let policy = replay.policy else { return addUnknown(.policy, id) }
         if policies > 1 { return add(finding(.policy, id, .noEntry)) }
         if let told = replay.policyID { compare(.policy, id, "id", id, told, 1) } else { report.add(.notRecorded) }
         compare(.policy, id, "in_force", "\(row.isInForce)", "true", nil)
@@ -13,7 +13,7 @@ extension FamilyReconciliation {
                 compare(.policy, id, name, value, values[name] ?? "", policy.number)
             }
         } else {
-            lostDetails(.policy, id, of: nil)
+            addLostDetails(.policy, id, of: nil)
         }
         check(owners: row.owners, id, policy)
         check(proposal: row.proposal, id, policy)
@@ -28,21 +28,21 @@ extension FamilyReconciliation {
             case .oneOf(let people): known.count == 1 && known.isSubset(of: people)
             case .detailsErased: true
             }
-        if case .detailsErased = policy.owners { return lostDetails(.policy, id, of: nil) }
+        if case .detailsErased = policy.owners { return addLostDetails(.policy, id, of: nil) }
         if !isAsTold {
-            differs(.policy, id, "owners", Self.names(known), Self.names(policy.owners.people), policy.number)
+            addDifference(.policy, id, "owners", Self.names(known), Self.names(policy.owners.people), policy.number)
         }
     }
 
     private mutating func check(proposal: PolicyProposalRow?, _ id: String, _ policy: PolicyReplay) {
         switch policy.proposal {
-        case .detailsErased: lostDetails(.policy, id, of: nil)
+        case .detailsErased: addLostDetails(.policy, id, of: nil)
         case .none:
-            if let proposal { differs(.policy, id, "proposal", proposal.id, "none", policy.number) }
+            if let proposal { addDifference(.policy, id, "proposal", proposal.id, "none", policy.number) }
         case .made(let told):
             guard proposal != told else { return }
             let field = proposal?.id == told.id ? "proposed_terms" : "proposal"
-            differs(.policy, id, field, proposal?.id ?? "none", told.id, policy.number)
+            addDifference(.policy, id, field, proposal?.id ?? "none", told.id, policy.number)
         }
     }
 

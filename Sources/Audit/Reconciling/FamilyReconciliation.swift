@@ -72,29 +72,29 @@ public struct FamilyReconciliation: Sendable {
         lastChange = nil
         finishMembers()
         for (pair, status) in relationships.unseen where !pair.contains(where: replay.erased.contains) {
-            missing(.relationship, pair.map(\.description).joined(separator: " – "), status.number)
+            addMissing(.relationship, pair.map(\.description).joined(separator: " – "), status.number)
         }
         for id in openRows.consents {
             guard let consent = replay.consents[id], let type = consent.type, type != Self.personalConsent else {
                 continue
             }
-            missing(.consent, id.description, consent.number)
+            addMissing(.consent, id.description, consent.number)
         }
-        for id in openRows.nags { missing(.nag, id.description, replay.nags[id]?.number) }
+        for id in openRows.nags { addMissing(.nag, id.description, replay.nags[id]?.number) }
         for number in openRows.scores {
             guard let score = replay.scores[number], score.gain != nil else { continue }
-            missingPoints("\(number)", score.sums, of: score.person, at: score.at, number)
+            checkMissingPoints("\(number)", score.sums, of: score.person, at: score.at, number)
         }
         for badge in openRows.badges where !replay.erased.contains(badge.person) {
-            missing(.badge, "\(badge.person) \(badge.type)", replay.badges[badge])
+            addMissing(.badge, "\(badge.person) \(badge.type)", replay.badges[badge])
         }
         finishIncentives()
         finishConstraints()
         finishDropped()
-        for user in sums.keys { missing(.totals, user.description, nil) }
-        if policies == 0, replay.isFounded { missing(.policy, replay.policyID ?? "default", 1) }
+        for user in sums.keys { addMissing(.totals, user.description, nil) }
+        if policies == 0, replay.isFounded { addMissing(.policy, replay.policyID ?? "default", 1) }
         if connections == 0, let connection = replay.connection {
-            missing(.connection, replay.family.description, connection.number)
+            addMissing(.connection, replay.family.description, connection.number)
         }
         return report
     }
@@ -113,19 +113,19 @@ public struct FamilyReconciliation: Sendable {
         }
         seenMembers.insert(person)
         dropped.people[row.user] = person
-        guard let member = replay.members[person] else { return unknown(.membership, id) }
+        guard let member = replay.members[person] else { return addUnknown(.membership, id) }
         compare(
             .membership, id, "status", row.isActive ? "active" : "removed", member.isActive ? "active" : "removed",
             member.number)
         if let role = member.role {
             compare(.membership, id, "role", row.role, role, member.number)
         } else {
-            lostDetails(.membership, id, of: person)
+            addLostDetails(.membership, id, of: person)
         }
         if let user = member.user {
             compare(.account, id, "pseudonym", id, user, member.number)
         } else if isDamaged(person) {
-            lostDetails(.account, id, of: person)
+            addLostDetails(.account, id, of: person)
         } else {
             report.add(.notRecorded)
         }
@@ -134,32 +134,32 @@ public struct FamilyReconciliation: Sendable {
     private mutating func finishMembers() {
         let unseen = replay.members.filter { !seenMembers.contains($0.key) }
         for (person, member) in unseen where !replay.erased.contains(person) {
-            missing(.membership, person.description, member.number)
+            addMissing(.membership, person.description, member.number)
         }
         let erased = unseen.count { replay.erased.contains($0.key) }
         // Retention may have taken those who were members and erased before.
         guard replay.cut == 0, membersOfNobody != erased else { return }
-        differs(.membership, "erased", "count", "\(membersOfNobody)", "\(erased)", nil)
+        addDifference(.membership, "erased", "count", "\(membersOfNobody)", "\(erased)", nil)
     }
 
     private mutating func check(_ row: RelationshipRow) {
         let people = row.parties.compactMap(\.self)
         guard people.count == 2 else { return report.add(.erased) }
-        guard let expected = relationships.take(people) else { return unknown(.relationship, row.id.description) }
+        guard let expected = relationships.take(people) else { return addUnknown(.relationship, row.id.description) }
         compare(.relationship, row.id.description, "status", row.status, expected.status, expected.number)
     }
 
     private mutating func check(_ row: ConsentRow) {
         let id: ResourceID = row.id.retyped()
         openRows.consents.remove(id)
-        guard let consent = replay.consents[id] else { return unknown(.consent, row.id.description) }
+        guard let consent = replay.consents[id] else { return addUnknown(.consent, row.id.description) }
         compare(person: row.person, consent.person, .consent, row.id.description, "user", consent.grantedBy)
         compare(
             .consent, row.id.description, "revoked", "\(row.isRevoked)", "\(consent.isRevoked)", consent.number)
         if let type = consent.type {
             compare(.consent, row.id.description, "type", row.type, type, consent.grantedBy)
         } else {
-            lostDetails(.consent, row.id.description, of: consent.person)
+            addLostDetails(.consent, row.id.description, of: consent.person)
         }
         if row.grantedBy != 0 {
             compare(
@@ -175,16 +175,16 @@ public struct FamilyReconciliation: Sendable {
         openRows.nags.remove(id)
         guard let nag = replay.nags[id] else {
             if let parent = row.parent, replay.unreadEnds.contains(parent.retyped()) {
-                return lostDetails(.nag, text, of: row.recipient)
+                return addLostDetails(.nag, text, of: row.recipient)
             }
-            return unknown(.nag, text)
+            return addUnknown(.nag, text)
         }
         compare(person: row.creator, nag.creator, .nag, text, "creator", nag.number)
         compare(person: row.recipient, nag.recipient, .nag, text, "recipient", nag.number)
         if let status = nag.status {
             compare(.nag, text, "status", row.status, status, nag.number)
         } else {
-            lostDetails(.nag, text, of: nag.recipient)
+            addLostDetails(.nag, text, of: nag.recipient)
         }
         compare(.nag, text, "dismissed", "\(row.isDismissed)", "\(nag.isDismissed)", nag.number)
         if let phase = nag.phase { compare(.nag, text, "phase", "\(row.phase)", "\(phase)", nag.number) }
@@ -192,7 +192,7 @@ public struct FamilyReconciliation: Sendable {
         if let due = nag.dueAt {
             compare(.nag, text, "due_at", row.dueAt.rfc3339, due.rfc3339, nag.number)
         } else if nag.recipient.map(replay.unread.contains) ?? false {
-            lostDetails(.nag, text, of: nag.recipient)
+            addLostDetails(.nag, text, of: nag.recipient)
         } else {
             report.add(.notRecorded)
         }
@@ -202,15 +202,15 @@ public struct FamilyReconciliation: Sendable {
     private mutating func check(_ row: ScoreRow) {
         sums[row.user, default: ScoreSums()].add(row)
         if checkBonus(row) { return }
-        guard let score = replay.scores[row.madeBy] else { return unknown(.points, row.id.description, row.madeBy) }
+        guard let score = replay.scores[row.madeBy] else { return addUnknown(.points, row.id.description, row.madeBy) }
         // One entry tells of one score; one that has lost its details may have told of more.
         guard openRows.scores.remove(row.madeBy) != nil || score.gain == nil else {
-            return unknown(.points, row.id.description, row.madeBy)
+            return addUnknown(.points, row.id.description, row.madeBy)
         }
         let (id, number) = (row.id.description, row.madeBy)
         compare(.points, id, "nag", row.nag?.description ?? "none", score.nag?.description ?? "none", number)
         compare(person: row.person, score.person, .points, id, "user", number)
-        guard let gain = score.gain else { return lostDetails(.points, id, of: score.person) }
+        guard let gain = score.gain else { return addLostDetails(.points, id, of: score.person) }
         compare(.points, id, "delta_points", "\(row.points)", "\(gain.points)", number)
         compare(.points, id, "streak_delta", "\(row.streakDelta)", "\(gain.streakDelta)", number)
     }
@@ -230,11 +230,11 @@ public struct FamilyReconciliation: Sendable {
         guard let person = row.person else { return report.add(.erased) }
         guard !replay.unread.contains(person) else {
             openRows.badges.remove(FamilyReplay.Badge(person: person, type: row.type))
-            return lostDetails(.badge, "\(row.user) \(row.type)", of: person)
+            return addLostDetails(.badge, "\(row.user) \(row.type)", of: person)
         }
         let badge = FamilyReplay.Badge(person: person, type: row.type)
         openRows.badges.remove(badge)
-        if replay.badges[badge] == nil { unknown(.badge, "\(row.user) \(row.type)") }
+        if replay.badges[badge] == nil { addUnknown(.badge, "\(row.user) \(row.type)") }
     }
 }
 

@@ -44,30 +44,30 @@ extension PolicyRow {
 
     /// Limits by the names of entries.
     /// - Parameter others: a digest of what the server does not know; empty for nothing.
-    public static func values(of limits: FamilyPolicy, others: String) -> [String: String] {
+    public static func fieldTexts(of limits: FamilyPolicy, others: String) -> [String: String] {
         var values = [othersName: others]
         for field in PolicyViolation.Field.allCases { values[field.rawValue] = limits.text(field) }
         return values
     }
 
     /// The values of a policy in force.
-    public static func values(
+    public static func fieldTexts(
         of limits: FamilyPolicy, others: String, version: Int64, awaitsCoOwner: Bool
     ) -> [String: String] {
-        var values = values(of: limits, others: others)
+        var values = fieldTexts(of: limits, others: others)
         values[versionName] = "\(version)"
         values[awaitsCoOwnerName] = "\(awaitsCoOwner)"
         return values
     }
 
     /// The values that every family begins with.
-    public static let standard = values(of: .standard, others: "", version: 1, awaitsCoOwner: false)
+    public static let standard = fieldTexts(of: .standard, others: "", version: 1, awaitsCoOwner: false)
 
     /// Returns the limits in an entry's details. An entry of an earlier release lacks the limit on third parties, which
     /// were not allowed then.
     static func limits(_ body: AuditBody) -> [String: String] {
         var values: [String: String] = [:]
-        for (name, standard) in Self.values(of: .standard, others: "") {
+        for (name, standard) in Self.fieldTexts(of: .standard, others: "") {
             values[name] = body[name] ?? (name == PolicyViolation.Field.thirdPartyModels.rawValue ? standard : nil)
         }
         return values

@@ -102,11 +102,11 @@ extension ExecutionOptions: WireParameters {
 
 /// A request whose client may name its trace.
 public protocol NamesTrace {
-    var namedTrace: TraceID? { get }
+    var clientTrace: TraceID? { get }
 }
 
 extension Asking: NamesTrace {
-    public var namedTrace: TraceID? { options.traceID }
+    public var clientTrace: TraceID? { options.traceID }
 }
 
 /// A request with options beside its own members or parameters.

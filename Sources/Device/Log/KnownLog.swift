@@ -41,7 +41,7 @@ extension EventCache {
     }
 
     /// Stores a checkpoint, unless another process has stored a higher one in the meantime.
-    func keep(_ log: KnownLog) throws(SQLiteError) {
+    func setKnownLog(_ log: KnownLog) throws(SQLiteError) {
         try database.run(
             """
             INSERT INTO log (origin, size, note, keys, is_pinned)

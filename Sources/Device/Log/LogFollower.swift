@@ -53,7 +53,7 @@ struct LogFollower {
     /// - Throws: `LogFault` for what a correct log never shows; the source's errors.
     func follow(_ shown: String?) async throws {
         guard let known = try cache.knownLog() else {
-            if let shown { try cache.keep(try await begin(shown)) }
+            if let shown { try cache.setKnownLog(try await begin(shown)) }
             return
         }
         if shown == known.note { return }
@@ -73,7 +73,7 @@ struct LogFollower {
 
     private func advance(from known: KnownLog, to log: KnownLog) async throws {
         try await require(known.checkpoint, isBeginningOf: log.checkpoint)
-        try cache.keep(log)
+        try cache.setKnownLog(log)
     }
 
     private func begin(_ text: String) async throws -> KnownLog {

@@ -67,7 +67,7 @@ public final class Outbox {
                     """)
             }
         }
-        try database.rewrite()
+        try database.vacuum()
     }
 
     /// Appends an act. It is on disk when this returns. A new nag has no ID yet, so its row has the item's ID in place

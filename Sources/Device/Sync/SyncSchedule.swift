@@ -24,7 +24,7 @@ public struct SyncSchedule: Hashable, Sendable {
     /// Returns the wait before the next round while the server reports changes: up to a fifth shorter than the longest,
     /// at random.
     /// - Parameter random: in 0..<1.
-    public static func waitWhileListening(random: Double) -> Timestamp.Span {
+    public static func delayWhileListening(random: Double) -> Timestamp.Span {
         longestWaitWhileListening.scaled(by: 0.8 + 0.2 * random)
     }
 
@@ -38,7 +38,7 @@ public struct SyncSchedule: Hashable, Sendable {
     /// After success the interval, up to a fifth shorter or longer at random, so that devices spread out. After
     /// failures a random time with a bound that doubles with each, and never less than the server asked for.
     /// - Parameter random: in 0..<1.
-    public mutating func wait(after outcome: Outcome, random: Double) -> Timestamp.Span {
+    public mutating func nextDelay(after outcome: Outcome, random: Double) -> Timestamp.Span {
         switch outcome {
         case .done:
             failures = 0

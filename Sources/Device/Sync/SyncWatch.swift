@@ -5,7 +5,7 @@ extension SyncService {
     /// Syncs again and again until the task is cancelled, or until a round fails with an error that is not transient.
     ///
     /// With a source of changes a round follows each change at once. While the source listens, the schedule's interval is
-    /// `waitWhileListening`: so a family in which nothing happens does not look like one that is not synced. The source is
+    /// `delayWhileListening`: so a family in which nothing happens does not look like one that is not synced. The source is
     /// asked again after waits that grow.
     /// - Parameters:
     ///   - changes: nil to poll only.
@@ -30,13 +30,13 @@ extension SyncService {
                 try Task.checkCancellation()
                 guard let seconds = isTransient(error) else { throw error }
                 await report(.failure(error))
-                try await clock.sleep(for: schedule.wait(after: .failed(retryAfter: seconds), random: random()))
+                try await clock.sleep(for: schedule.nextDelay(after: .failed(retryAfter: seconds), random: random()))
                 continue
             }
             let chance = random()
             try await signal.wait(
-                atMost: schedule.wait(after: .done, random: chance),
-                whileListening: SyncSchedule.waitWhileListening(random: chance), clock)
+                atMost: schedule.nextDelay(after: .done, random: chance),
+                whileListening: SyncSchedule.delayWhileListening(random: chance), clock)
         }
     }
 
@@ -51,8 +51,8 @@ extension SyncService {
                 to: family, opened: { signal.setListening(true) }, changed: { signal.setChanged() })
             let wasListening = signal.setListening(false)
             if Task.isCancelled { return }
-            if wasListening { _ = schedule.wait(after: .done, random: 0) }
-            try? await clock.sleep(for: schedule.wait(after: .failed(retryAfter: nil), random: random()))
+            if wasListening { _ = schedule.nextDelay(after: .done, random: 0) }
+            try? await clock.sleep(for: schedule.nextDelay(after: .failed(retryAfter: nil), random: random()))
         }
     }
 }

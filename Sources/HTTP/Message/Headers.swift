@@ -28,7 +28,7 @@ public struct Headers: Sendable, Sequence {
         return range
     }
 
-    public func all(_ name: String) -> [String] {
+    public func values(of name: String) -> [String] {
         var index = 0
         var values: [String] = []
         while let range = next(name, from: &index) { values.append(head.text(range)) }

@@ -4,7 +4,7 @@ public final class MediaType: Sendable {
     /// Whether content of this type is worth compressing.
     public let isCompressible: Bool
     /// Content-Type, X-Content-Type-Options and, if given, Content-Security-Policy.
-    let lines: [UInt8]
+    let headerLines: [UInt8]
 
     public init(_ contentType: String, securityPolicy: String? = "default-src 'none'", isCompressible: Bool) {
         self.contentType = contentType
@@ -13,7 +13,7 @@ public final class MediaType: Sendable {
         lines.append(HeaderField("content-type", contentType))
         lines.append(HeaderField("x-content-type-options", "nosniff"))
         if let securityPolicy { lines.append(HeaderField("content-security-policy", securityPolicy)) }
-        self.lines = lines
+        self.headerLines = lines
     }
 
     public static let json = MediaType("application/json", isCompressible: true)

@@ -13,7 +13,7 @@ struct ConnectionMemory: ~Copyable {
     /// Returns the number of the `wanted` bytes that the request under way may hold.
     /// - Parameter client: the request's client; nil counts in total only.
     mutating func requestRoom(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
-        let room = worker.requestMemory.room(holding: held)
+        let room = worker.requestMemory.allowance(holding: held)
         guard wanted > worker.limits.smallMessage else { return room }
         let client = client()
         // Behind a proxy the client is known only after the request's head.

@@ -33,7 +33,7 @@ public final class MemoryBudget: Sendable {
 
     /// Returns the number of bytes that a holder of `own` bytes may have; the last sixteenth of `limit` is for small
     /// holders.
-    static func room(_ limit: Int, held: Int, own: Int, small: Int) -> Int {
+    static func allowance(_ limit: Int, held: Int, own: Int, small: Int) -> Int {
         let others = held - own
         return max(limit - limit / 16 - others, min(small, limit - others), 0)
     }
@@ -42,7 +42,7 @@ public final class MemoryBudget: Sendable {
         held.withLock { held in
             let ofNetwork = network.flatMap { held.byNetwork[$0] } ?? 0
             if new > old {
-                guard new <= Self.room(limit, held: held.total, own: old, small: small) else { return false }
+                guard new <= Self.allowance(limit, held: held.total, own: old, small: small) else { return false }
                 if network != nil, ofNetwork - old + new > limitPerAddress { return false }
             }
             held.total += new - old

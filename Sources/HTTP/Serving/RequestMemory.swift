@@ -13,7 +13,7 @@ struct RequestMemory {
     }
 
     /// Returns the number of bytes that a connection that holds `own` bytes may hold.
-    func room(holding own: Int) -> Int { MemoryBudget.room(limit, held: held, own: own, small: small) }
+    func allowance(holding own: Int) -> Int { MemoryBudget.allowance(limit, held: held, own: own, small: small) }
 
     /// Replaces a connection's `old` bytes with `new`.
     mutating func change(from old: Int, to new: Int) { held += new - old }

@@ -39,7 +39,7 @@ struct ResponseHeadWriter {
             output.append(hexadecimal: id.low)
             output.append(fixed: "\r\n")
         }
-        if let mediaType = response.mediaType { output.append(contentsOf: mediaType.lines) }
+        if let mediaType = response.mediaType { output.append(contentsOf: mediaType.headerLines) }
         var isCacheControlled = response.status == .switchingProtocols
         for field in response.fields {
             output.append(field)

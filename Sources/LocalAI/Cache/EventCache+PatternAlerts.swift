@@ -7,12 +7,12 @@ import SQLite
 // Which patterns of misses this device has alerted its person to, and whether they want such alerts.
 extension EventCache {
     /// Whether the person wants alerts about patterns; true until they switch them off.
-    public func alertsOfPatterns(of family: FamilyID) throws(SQLiteError) -> Bool {
+    public func hasPatternAlerts(of family: FamilyID) throws(SQLiteError) -> Bool {
         try notifiedPatterns(of: family) != nil
     }
 
     /// Switches the alerts on or off. Alerts that are switched on again start without a record of earlier ones.
-    public func setAlertsOfPatterns(_ isOn: Bool, of family: FamilyID) throws(SQLiteError) {
+    public func setPatternAlerts(_ isOn: Bool, of family: FamilyID) throws(SQLiteError) {
         let told = isOn ? try notifiedPatterns(of: family) ?? [] : nil
         try keep(told, of: family)
     }

@@ -63,7 +63,7 @@ public final class EventCache {
             try database.first("SELECT box FROM seal") { row throws(SQLiteError) in try row["box"] }
         }
         if try box() == nil {
-            try database.rewrite()
+            try database.vacuum()
             if !isRebuilt { try? FileManager.default.removeItem(atPath: path + ".damaged") }
             try database.run(
                 "INSERT INTO seal (box) SELECT \(seal.seal("nagz", .check, row)) WHERE NOT EXISTS (SELECT 1 FROM seal)")

@@ -5,7 +5,7 @@ public struct IntentReading: Sendable {
     /// The word for the author in the prompt.
     static let author = "me"
 
-    public let told: PromptFacts
+    public let promptFacts: PromptFacts
     private let recipients: [String: UserID]
     private let dueTimes: DueTimeReader
 
@@ -22,7 +22,7 @@ public struct IntentReading: Sendable {
         recipients[Self.author] = facts.author
         self.recipients = recipients
         dueTimes = DueTimeReader(now: facts.now, zone: facts.zone)
-        told = .intent(text, recipients: recipients.keys.sorted(), now: facts.now, zone: facts.zone)
+        promptFacts = .intent(text, recipients: recipients.keys.sorted(), now: facts.now, zone: facts.zone)
     }
 
     /// Returns the full or first name of a member that the words contain; nil if they contain neither.

@@ -54,7 +54,7 @@ public struct Configuration: Sendable {
             return networks.refuses(host: host.trimmingCharacters(in: ["[", "]"]))
         }
         var refused = urls.filter { isRefused($0.url, by: deliveries.networks) }.map(\.option)
-        if let mail, isRefused(mail.carrier.url, by: mail.networks) { refused.append("mail") }
+        if let mail, isRefused(mail.transport.url, by: mail.networks) { refused.append("mail") }
         return refused
     }
     /// The language models that this server can ask.

@@ -50,7 +50,7 @@ package enum FeatureTransaction {
         // Tokens are for this process alone.
         try await body(
             Services(
-                servingNobody: database, clock: clock, random: random,
+                standalone: database, clock: clock, random: random,
                 tokens: Tokens(keys: [random.bytes(32)], acceptsDevelopmentTokens: true), hashing: hashing,
                 auditKeyring: auditKeyring))
         _ = try await database.query("COMMIT")

@@ -2,7 +2,7 @@
 enum IfMatch {
     /// Whether the field names an entity tag, by strong comparison; quotes are optional.
     /// - Parameter tag: with its quotes.
-    static func names(_ tag: String, in field: String) -> Bool {
+    static func matches(_ tag: String, in field: String) -> Bool {
         field.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }.contains { candidate in
             var candidate = candidate
             while candidate.last == " " || candidate.last == "\t" { candidate.removeLast() }

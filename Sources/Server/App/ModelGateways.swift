@@ -72,7 +72,7 @@ package final class ModelGateways {
     /// path that later calls take, and ignores the response. A name that does not resolve counts as internal, so that
     /// callers cannot find out which internal names exist. A host that does not respond counts as public, because every
     /// later connection is checked too.
-    func isOuter(_ url: ThirdPartyURL) async throws -> Bool {
+    func isPublic(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
         (limits.head, limits.body) = (32 << 10, 256 << 10)
         (limits.connecting, limits.whole) = (.seconds(2), .seconds(3))

@@ -29,7 +29,7 @@ public final class NagzServer: Sendable {
         var members: [LoopBound<LoopMembers>] = []
         for (number, loop) in loops.enumerated() {
             try loop.start()
-            let (application, member) = try await loop.compose { [parts] in try parts.members(of: number, $0) }
+            let (application, member) = try await loop.compose { [parts] in try parts.makeMembers(of: number, $0) }
             applications.append(application)
             members.append(member)
         }

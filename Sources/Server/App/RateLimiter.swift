@@ -47,7 +47,7 @@ public final class RateLimiter: Sendable {
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }
 
     /// Counts a request; nil for a tier that is not limited.
-    func count(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Quota? {
+    func consume(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Quota? {
         guard let limit = Self.limit(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)

@@ -85,7 +85,8 @@ enum Retention {
     }
 
     /// Counts what is due, and changes nothing.
-    static func due(_ database: any Queries, at now: Timestamp) async throws -> [(rule: RetentionRule, rows: Int)] {
+    static func dueCounts(_ database: any Queries, at now: Timestamp) async throws -> [(rule: RetentionRule, rows: Int)]
+    {
         var found: [(rule: RetentionRule, rows: Int)] = []
         for rule in rules {
             guard let due = rule.due else { continue }
@@ -110,9 +111,9 @@ public enum RetentionCommand {
     public static func run(
         databaseURL: String, isDryRun: Bool, clock: any WallClock = SystemClock()
     ) async throws -> [Line] {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             let now = clock.now()
-            let lines = try await Retention.due(database, at: now).map { rule, rows in
+            let lines = try await Retention.dueCounts(database, at: now).map { rule, rows in
                 Line(name: rule.name, days: Int(rule.period.microseconds / 86_400_000_000), due: rows)
             }
             if !isDryRun { _ = try await Retention.run(database, batch: Housekeeping.batch, at: now) }

@@ -36,7 +36,7 @@ final class RouteTable {
     }
 
     /// An operation with optional authentication: the caller is nil without a token, and with one that is not valid.
-    func openOrSignedIn<Parameters, Body, Answer>(
+    func optionallySignedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller?, CallContext, Call<Parameters, Body>) async throws -> Answer
     ) {
@@ -53,11 +53,11 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Answer
     ) {
-        written(endpoint) { caller, call in try await handler(caller, call).content }
+        signedInWriting(endpoint) { caller, call in try await handler(caller, call).content }
     }
 
     /// Adds an operation for signed-in callers whose handler writes the JSON of its answer itself, row by row.
-    func written<Parameters, Body, Answer>(
+    func signedInWriting<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> [UInt8]
     ) {
@@ -68,7 +68,7 @@ final class RouteTable {
     }
 
     /// An operation for signed-in callers whose answer is not a JSON document: text, bytes, or a stream.
-    func responding<Parameters, Body, Answer>(
+    func signedInResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Response
     ) {
@@ -80,7 +80,7 @@ final class RouteTable {
 
     /// Adds an operation for signed-in callers whose handler reads further fields of the request, and whose answer is
     /// not a JSON document.
-    func responding<Parameters, Body, Answer>(
+    func signedInResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>, Headers) async throws -> Response
     ) {
@@ -93,7 +93,7 @@ final class RouteTable {
     }
 
     /// Adds an operation without authentication whose answer is not a JSON document.
-    func openlyResponding<Parameters, Body, Answer>(
+    func openResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (CallContext, Call<Parameters, Body>) async throws -> Response
     ) {
@@ -189,12 +189,12 @@ final class RouteTable {
         do {
             let call: Call<Parameters, Body>
             do { call = try self.call(endpoint, request, &fields) } catch  where isTraced {
-                guard let trace = endpoint.namedTrace(in: request) else { throw error }
+                guard let trace = endpoint.clientTrace(in: request) else { throw error }
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
                 caller = caller.traced(by: trace)
                 throw error
             }
-            if isTraced, let trace = Self.namedTrace(call.body) ?? Self.namedTrace(call.parameters) {
+            if isTraced, let trace = Self.clientTrace(call.body) ?? Self.clientTrace(call.parameters) {
                 caller = caller.traced(by: trace)
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
                 let value = try await Self.serve(caller, call, tracedBy: trace, handler)
@@ -227,7 +227,7 @@ final class RouteTable {
         }
     }
 
-    private static func namedTrace(_ part: some Any) -> TraceID? { (part as? any NamesTrace)?.namedTrace }
+    private static func clientTrace(_ part: some Any) -> TraceID? { (part as? any NamesTrace)?.clientTrace }
 
     /// The caller that the request's token names. A request without a valid token is counted by its address.
     private func caller(
@@ -257,7 +257,7 @@ final class RouteTable {
     private func limit(
         _ operation: Operation, _ subject: RateLimiter.Subject, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) {
-        guard let quota = limiter.count(subject, operation.tier, at: context.now) else { return }
+        guard let quota = limiter.consume(subject, operation.tier, at: context.now) else { return }
         fields.reserveCapacity(4)
         fields.append(HeaderField(HeaderFields.rateLimit.limit, String(quota.limit)))
         fields.append(HeaderField(HeaderFields.rateLimit.remaining, String(quota.remaining)))
@@ -316,7 +316,7 @@ extension APIError {
 
 extension Endpoint {
     /// Returns the trace ID that the client sent, also when the rest of the request is invalid.
-    fileprivate func namedTrace(in request: HTTP.Request) -> TraceID? {
+    fileprivate func clientTrace(in request: HTTP.Request) -> TraceID? {
         if Parameters.self is any NamesTrace.Type {
             return request.query.first { $0.name == "trace_id" }.flatMap { TraceID($0.value) }
         }

@@ -24,7 +24,7 @@ public enum Schema {
     ) async throws -> Int {
         let migrations = try migrations(folder)
         let migrator = try Migrator(migrations)
-        return try await onDatabase(databaseURL) { database in
+        return try await withDatabase(databaseURL) { database in
             let pending = try await migrator.pending(database)
             if try await ServerRole.make(database, isDryRun: isDryRun) { restored("the role nagz_server") }
             if isDryRun { pending.forEach(progress) } else { try await migrator.run(database, progress: progress) }
@@ -43,7 +43,7 @@ public enum Schema {
     ///   them.
     public static func check(folder: String, databaseURL: String) async throws {
         let requirements = try SchemaRequirements(migrations(folder))
-        try await onDatabase(databaseURL) { database in
+        try await withDatabase(databaseURL) { database in
             try await requirements.checkRole(database)
             try await requirements.checkMigrations(database)
             try await requirements.checkGrants(database)
@@ -54,7 +54,7 @@ public enum Schema {
     /// - Parameters:
     ///   - settings: session settings, such as `statement_timeout`.
     ///   - defaults: keywords of libpq, for what the URL does not say.
-    public static func onDatabase<Value: Sendable>(
+    public static func withDatabase<Value: Sendable>(
         _ url: String, settings: [(name: String, value: String)] = [],
         defaults: [(keyword: String, value: String)] = [],
         _ body: @escaping @Sendable (Database) async throws -> Value

@@ -26,7 +26,7 @@ struct ServerParts: Sendable {
     private let picturePool: BlockingPool
     private let filePool: BlockingPool
     private let limiter: RateLimiter
-    private let exchange: RealtimeExchange
+    private let realtimeExchange: RealtimeExchange
     private let counts = ProductCounts()
     private let sharedModels = SharedModels()
     private let slow: SlowStatements?
@@ -52,7 +52,7 @@ struct ServerParts: Sendable {
             standby: configuration.standbyURL.map { _ in StandbyUse(log) })
         let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
         slow = configuration.slowQueries.map(slowQueries.observer) ?? slowStatements
-        exchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
+        realtimeExchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
         answerMemory = configuration.httpLimits.answerBudget
         exports = ExportLimiter(configuration.httpLimits)
         checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
@@ -77,7 +77,7 @@ struct ServerParts: Sendable {
     // MARK: Loops
 
     /// The application of one loop, and what else is on it.
-    func members(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopMembers>) {
+    func makeMembers(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopMembers>) {
         let database = try database(Database.Limits(connections: configuration.connectionsPerLoop), poller)
         database.open()
         let standby = try configuration.standby(telemetry.standby, slow: slow, poller)
@@ -89,8 +89,8 @@ struct ServerParts: Sendable {
         let texts = TextMessenger(configuration.deliveries, clock, random, log, poller)
         let services = services(database, models, standby, mailer, texts)
         let sockets = LoopSockets(
-            exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
-        let application = try application(services, sockets)
+            realtimeExchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
+        let application = try makeApplication(services, sockets)
         let isFirst = number == 0
         let members = LoopMembers(
             database: database, standby: standby,
@@ -107,7 +107,7 @@ struct ServerParts: Sendable {
         return (application, LoopBound(value: members))
     }
 
-    private func application(_ services: Services, _ sockets: LoopSockets) throws -> Application {
+    private func makeApplication(_ services: Services, _ sockets: LoopSockets) throws -> Application {
         let routes = RouteTable(services: services, limiter: limiter, log: log)
         Routes.register(
             in: routes, services: services, telemetry: telemetry, counts: counts,
@@ -149,7 +149,8 @@ struct ServerParts: Sendable {
     private func realtime(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
         let database = try database(RealtimeHub.limits, poller)
         let options = try ConnectionOptions(url: configuration.databaseURL, settings: Configuration.sessionSettings)
-        let hub = RealtimeHub(exchange, database: database, options: options, clock: clock, random: random, log: log)
+        let hub = RealtimeHub(
+            realtimeExchange, database: database, options: options, clock: clock, random: random, log: log)
         return (hub, database)
     }
 
@@ -193,7 +194,7 @@ struct ServerParts: Sendable {
             database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
             heuristics: heuristics, auditKeyring: configuration.auditKeyring, checkpointStatus: checkpointStatus,
             answerMemory: answerMemory, exports: exports, escalationPlan: configuration.escalationPlan,
-            changes: exchange.changes, picturePool: picturePool,
+            changes: realtimeExchange.changes, picturePool: picturePool,
             models: models ?? ModelGateways(ModelOptions(), database.poller), standby: standby, mailer: mailer,
             texts: texts, webPushKey: configuration.deliveries.webPush?.publicKey)
     }

@@ -77,7 +77,7 @@ package final class Services {
 
     /// The services of a process that answers no clients, such as a seed: without pictures, models, messages and checkpoints.
     convenience init(
-        servingNobody database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens,
+        standalone database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens,
         hashing: PasswordHashing, auditKeyring: AuditKeyring?, escalationPlan: EscalationPlan = .standard
     ) throws {
         self.init(

@@ -52,11 +52,11 @@ package struct StatementScripts {
                 "output": "neutral", "content_length": "45", "content_hash": hexadecimal(sha256([])),
             ],
             statements: [
-                AIStatements.record(
+                AIStatements.insertAnswer(
                     Self.event, Self.nag, "select_tone", .neutral,
                     "Neutral, because neither misses nor streak say else.",
                     onBehalfOf: Self.user),
-                ExecutionStatements.record(Self.execution(at: now), session: nil, nil, in: Self.family),
+                ExecutionStatements.insert(Self.execution(at: now), session: nil, nil, in: Self.family),
             ])
         let ledger = Ledger(database: database, random: SystemRandomness(), comparesClocks: true)
         let write = ledger.statement(act, in: Self.family, context)

@@ -4,7 +4,7 @@ import SQL
 enum NamedFamilies {
     /// A part of a `WITH RECURSIVE`: one index lookup for each family, however many rows it has. The last row is null.
     /// - Parameter isNext: which families, by the column `family_id`.
-    static func part(_ name: SQL, of table: SQL, where isNext: SQL) -> SQL {
+    static func commonTableExpression(_ name: SQL, of table: SQL, where isNext: SQL) -> SQL {
         """
         \(name) (family_id) AS (
             (SELECT family_id FROM \(table) WHERE \(isNext) ORDER BY family_id LIMIT 1)

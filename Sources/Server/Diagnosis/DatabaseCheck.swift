@@ -177,7 +177,7 @@ extension Schema {
     static func inspect<Value: Sendable>(
         _ url: String, _ body: @escaping @Sendable (Database) async throws -> Value
     ) async throws -> Value {
-        try await onDatabase(url, settings: [("statement_timeout", "600000")]) { database in
+        try await withDatabase(url, settings: [("statement_timeout", "600000")]) { database in
             // Not a setting of the connection: libpq would take the server for one that refuses writes.
             _ = try await database.query("SET default_transaction_read_only = on")
             return try await body(database)

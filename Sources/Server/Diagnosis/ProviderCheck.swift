@@ -72,7 +72,7 @@ public struct ProviderCheck: Sendable {
         }
         let client = HTTPClient(poller, networks: mail.networks, authorities: mail.authorities)
         defer { client.close() }
-        switch mail.carrier {
+        switch mail.transport {
         case .webhook(let hook):
             return await webhook("mail", hook.url, client, whenAway: "mails are tried for six minutes")
         case .relay(let relay):

@@ -10,7 +10,7 @@ public enum ResourceCheck {
     // MARK: Disk
 
     /// The room in a file system.
-    struct Room {
+    struct DiskSpace {
         /// Bytes that may be used without privileges.
         var bytes: UInt64
         /// Files that may be made; nil where the file system sets no number.
@@ -29,25 +29,25 @@ public enum ResourceCheck {
                 "disk", "“\(file.folder)” cannot be read: \(String(cString: strerror(errno)))",
                 advice: "make the folder, or name another file with NAGZ_AUDIT_CHECKPOINT_FILE")
         }
-        let room = Room(
+        let space = DiskSpace(
             bytes: UInt64(status.f_bavail) * UInt64(status.f_frsize),
             files: status.f_files == 0 ? nil : UInt64(status.f_favail), isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0
         )
-        return disk(room, folder: file.folder)
+        return disk(space, folder: file.folder)
     }
 
-    static func disk(_ room: Room, folder: String) -> CheckResult {
-        if room.isReadOnly {
+    static func disk(_ space: DiskSpace, folder: String) -> CheckResult {
+        if space.isReadOnly {
             return .failed(
                 "disk", "the file system of “\(folder)” is read-only",
                 advice: "mount it writable, or name a file elsewhere with NAGZ_AUDIT_CHECKPOINT_FILE")
         }
-        let text = "\(room.bytes >> 20) MB are free in “\(folder)”"
-        if room.files == 0 {
+        let text = "\(space.bytes >> 20) MB are free in “\(folder)”"
+        if space.files == 0 {
             return .failed("disk", "no more files can be made in “\(folder)”", advice: "remove files")
         }
-        if room.bytes < least { return .failed("disk", text, advice: "make room: the audit log stops without it") }
-        return room.bytes < scarce ? .warning("disk", text, advice: "make room") : .ok("disk", text)
+        if space.bytes < least { return .failed("disk", text, advice: "make room: the audit log stops without it") }
+        return space.bytes < scarce ? .warning("disk", text, advice: "make room") : .ok("disk", text)
     }
 
     // MARK: Time zones

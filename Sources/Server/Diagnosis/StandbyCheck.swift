@@ -39,7 +39,7 @@ public struct StandbyCheck: Sendable {
     private static func position(
         _ url: String, _ position: SQL, _ defaults: [(keyword: String, value: String)] = []
     ) async throws -> (cluster: Int, bytes: Int) {
-        try await Schema.onDatabase(url, defaults: defaults) { database in
+        try await Schema.withDatabase(url, defaults: defaults) { database in
             let row = try await database.query(
                 """
                 SELECT system_identifier AS cluster, (\(position) - '0/0')::bigint AS bytes FROM pg_control_system()

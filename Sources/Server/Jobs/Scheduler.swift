@@ -73,7 +73,7 @@ final class Scheduler: PeriodicJob {
 
     private func work(_ transaction: Transaction, _ now: Timestamp) async throws -> (SchedulerStatus.Snapshot, Bool) {
         var snapshot = SchedulerStatus.Snapshot()
-        snapshot.isLeading = try await transaction.query(SchedulerStatements.takeTurn).one()["is_ours"]
+        snapshot.isLeading = try await transaction.query(SchedulerStatements.tryLock).one()["is_ours"]
         guard snapshot.isLeading else {
             snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).one()["since"]
             snapshot.roundEndedAt = now
@@ -123,8 +123,8 @@ final class Scheduler: PeriodicJob {
                 batches.append(Batch(family: one.family))
             }
             batches[index].nags.append(one.nag)
-            if one.ordinal == NagStatements.dueShare { served.insert(one.family) }
-            isWindowFull = one.seen == NagStatements.dueWindow
+            if one.ordinal == NagStatements.dueLimitPerFamily { served.insert(one.family) }
+            isWindowFull = one.seen == NagStatements.dueLimit
         }
         // Every family had its turn: the next round begins with the oldest due nags again.
         if !isWindowFull { served = [] }
@@ -206,7 +206,7 @@ final class Scheduler: PeriodicJob {
             while let row = try await database.query(NagStatements.makeDue(behind: last, at: now)).first {
                 last = (try row["family_id"], try row["id"])
             }
-            _ = try await database.query(SchedulerStatements.remember(plan.text))
+            _ = try await database.query(SchedulerStatements.setPlan(plan.text))
             log.write(.info, "scheduler_plan") { $0.field("windows", plan.text) }
         }
         isPlanKnown = true
@@ -224,7 +224,7 @@ final class Scheduler: PeriodicJob {
 /// Every statement on the lock, and on the windows that open nags were scheduled with.
 enum SchedulerStatements {
     /// The lock of the working scheduler, until its transaction ends.
-    static let takeTurn: SQL = "SELECT pg_try_advisory_xact_lock(7239410025) AS is_ours"
+    static let tryLock: SQL = "SELECT pg_try_advisory_xact_lock(7239410025) AS is_ours"
 
     /// The round's transaction is idle while the acts run. The timeout is longer than any of them takes, and bounds how
     /// long another instance waits for the lock of a machine that is gone.
@@ -232,7 +232,7 @@ enum SchedulerStatements {
 
     static let plan: SQL = "SELECT windows FROM scheduler_plan"
 
-    static func remember(_ windows: String) -> SQL {
+    static func setPlan(_ windows: String) -> SQL {
         """
         INSERT INTO scheduler_plan (windows) VALUES (\(windows))
         ON CONFLICT (is_current) DO UPDATE SET windows = excluded.windows

@@ -12,7 +12,7 @@ public enum FeedEpoch {
     /// - Returns: the number of families and connections.
     @discardableResult
     public static func begin(databaseURL: String) async throws -> Int {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             try await database.query(
                 """
                 WITH begun AS (

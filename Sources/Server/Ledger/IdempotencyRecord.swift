@@ -36,7 +36,7 @@ struct IdempotencyRecord {
     }
 
     /// The part of the act's statement that stores the answer.
-    func record(_ answer: [UInt8]) -> SQL {
+    func insert(_ answer: [UInt8]) -> SQL {
         """
         , once AS (
             INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)

@@ -18,7 +18,7 @@ extension Ledger {
     ) async throws -> Answer {
         // One invitation of a person at a time on this loop, so that theirs wait for the locks in one session only.
         let inviter: FamilyID = caller.userID.retyped()
-        return try await onlyOnce(caller) { idempotency in
+        return try await idempotently(caller) { idempotency in
             try await retryingOnKeyConflict {
                 let deadline = database.requestDeadline
                 try await rowHolders.enter(inviter, until: deadline)

@@ -17,7 +17,7 @@ extension Ledger {
         _ caller: Caller, in family: FamilyID,
         _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await onlyOnce(caller) { idempotency in
+        try await idempotently(caller) { idempotency in
             do {
                 return try await retryingOnKeyConflict {
                     try await attemptAll(caller.context, idempotency, in: family, decide)
@@ -41,9 +41,9 @@ extension Ledger {
         defer { writers.leave(family) }
         try await rowHolders.enter(family, until: deadline)
         defer { rowHolders.leave(family) }
-        tally.heldRows += 1
+        tally.lockedRows += 1
         let held = try await database.transaction(until: deadline) { transaction in
-            try await holdRow(of: family, context.now, transaction)
+            try await lockRow(of: family, context.now, transaction)
             var series = SeriesSeals(sealing)
             let decision = try await decide(transaction) { act in
                 let seal = try await series.seal(for: act.dataSubject, transaction)
@@ -91,7 +91,7 @@ private struct SeriesSeals {
             seal = Sealing.Seal(key: own.key)
         } else {
             seal = try await sealing.seal(for: person, transaction)
-            if let made = seal, made.keeping != nil { stored[person] = made }
+            if let made = seal, made.keyInsertion != nil { stored[person] = made }
         }
         used.append(seal)
         return seal

@@ -26,7 +26,7 @@ final class Ledger {
         /// Decisions whose basis had changed before the write.
         var lostRaces = 0
         /// Decisions made while holding the family's row.
-        var heldRows = 0
+        var lockedRows = 0
     }
 
     var tally = Tally()
@@ -73,7 +73,7 @@ final class Ledger {
     func write<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await onlyOnce(caller) { try await write(caller.context, idempotency: $0, in: family, decide) }
+        try await idempotently(caller) { try await write(caller.context, idempotency: $0, in: family, decide) }
     }
 
     /// Writes for a request without a signed-in caller; such requests have no idempotency key.
@@ -120,7 +120,7 @@ final class Ledger {
         _ caller: Caller, _ family: FamilyID,
         _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
     ) async throws -> Answer {
-        try await onlyOnce(caller) { idempotency in
+        try await idempotently(caller) { idempotency in
             try await retryingOnKeyConflict {
                 if comparesClocks {
                     let clock = try await database.query(
@@ -146,7 +146,7 @@ final class Ledger {
 
     /// Runs `body`, unless a request with the same `Idempotency-Key` was answered before: then it returns the stored
     /// answer.
-    func onlyOnce<Answer: WireContent>(
+    func idempotently<Answer: WireContent>(
         _ caller: Caller, _ body: (IdempotencyRecord?) async throws -> Answer
     ) async throws -> Answer {
         guard let idempotency = IdempotencyRecord(caller) else { return try await body(nil) }
@@ -185,7 +185,7 @@ final class Ledger {
         guard let count = try await counter.increment(at: now, queries) else {
             // Of several at once only one is the first: the others lose the race, and are counted.
             if case .rightsUnchanged(let seq) = act.basis { act.basis = .nothingChanged(since: seq) }
-            act.statements.append(counter.begin(at: now))
+            act.statements.append(counter.insert(at: now))
             return .refuse(act, refusal)
         }
         guard RefusalCount.isRecorded(count) else { return .refuseAgain(refusal) }
@@ -208,9 +208,9 @@ final class Ledger {
     ) async throws -> Answer {
         try await rowHolders.enter(family, until: deadline)
         defer { rowHolders.leave(family) }
-        tally.heldRows += 1
+        tally.lockedRows += 1
         let held = try await database.transaction(until: deadline) { transaction in
-            try await holdRow(of: family, context.now, transaction)
+            try await lockRow(of: family, context.now, transaction)
             let decision = try await counting(decide(transaction), in: family, context.now, transaction)
             var seal: Sealing.Seal?
             if let person = decision.dataSubject {
@@ -227,7 +227,7 @@ final class Ledger {
     }
 
     /// Locks the family's row until the transaction ends.
-    func holdRow(of family: FamilyID, _ now: Timestamp, _ transaction: Transaction) async throws {
+    func lockRow(of family: FamilyID, _ now: Timestamp, _ transaction: Transaction) async throws {
         let clock = try await transaction.query(
             """
             SELECT c.ts, \(isWithinClockSkew) AS is_within_skew FROM family_clock c, (SELECT \(now) AS now) act
@@ -295,7 +295,7 @@ final class Ledger {
             text.appendInterpolation(row)
             text.appendLiteral(")")
         }
-        if let keeping = seal?.keeping { text.appendInterpolation(", subject_key AS (\(keeping))" as SQL) }
+        if let keeping = seal?.keyInsertion { text.appendInterpolation(", subject_key AS (\(keeping))" as SQL) }
         text.appendInterpolation(
             """
             , entry AS (
@@ -308,7 +308,7 @@ final class Ledger {
                 SELECT family_id, seq, \(seal?.key.id), \(salt), \(sealed) FROM ledger_stamp
             )
             """ as SQL)
-        if let idempotency, let outcome { text.appendInterpolation(idempotency.record(outcome)) }
+        if let idempotency, let outcome { text.appendInterpolation(idempotency.insert(outcome)) }
         text.appendInterpolation(" SELECT \(merged: "ordinal, ")seq, ts FROM ledger_stamp" as SQL)
         return SQL(stringInterpolation: text)
     }
@@ -324,7 +324,7 @@ final class Ledger {
         """
 
     /// The condition that the family's clock, in its row `c`, is at most `largestLead` ahead of `act.now`.
-    private static let isWithinLead: SQL = """
+    private static let isFamilyClockCurrent: SQL = """
         c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         """
 
@@ -353,7 +353,7 @@ final class Ledger {
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entry))
                 FROM \(merged: "request CROSS JOIN LATERAL ")(SELECT \(context.now) AS now, \(context.trace) AS trace) act
-                WHERE c.family_id = \(family) AND \(Self.isWithinLead)
+                WHERE c.family_id = \(family) AND \(Self.isFamilyClockCurrent)
                     AND \(isWithinClockSkew) \(basis)
                 RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head, act.now, act.trace\(merged: ", request.*")
             )

@@ -51,7 +51,7 @@ struct RefusalCount {
     }
 
     /// The part of an act's statement that starts the count.
-    func begin(at now: Timestamp) -> SQL {
+    func insert(at now: Timestamp) -> SQL {
         """
         INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subject), \(now), 1 FROM ledger_stamp
         ON CONFLICT (subject) DO UPDATE SET window_started = excluded.window_started, count = 1

@@ -41,7 +41,7 @@ enum AccountMail {
             """
             Somebody asked to set a new password for your account.
 
-            Your code: \(AccountCodes.shown(code))
+            Your code: \(AccountCodes.formatted(code))
             \(publicURL.map { "Or open: \($0)/reset-password#\(code)\n" } ?? "")
             The code works once, for 30 minutes. A new password ends all sessions.
             If you did not ask for it, ignore this mail: your password stays as it is.
@@ -56,7 +56,7 @@ enum AccountMail {
             """
             Somebody asked to use this address for their account.
 
-            Your code: \(AccountCodes.shown(code))
+            Your code: \(AccountCodes.formatted(code))
 
             Enter it where you asked for the change. It works once, for 30 minutes.
             If you did not ask for it, ignore this mail: nothing changes.

@@ -1,10 +1,10 @@
 import Contract
 import HTTPClient
 
-/// The carrier of mails, their sender, and the limits of the connection.
+/// The transport of mails, their sender, and the limits of the connection.
 public struct MailOptions: Sendable {
     /// The service that forwards mails.
-    public enum Carrier: Sendable {
+    public enum Transport: Sendable {
         case relay(MailRelay)
         case webhook(DeliveryOptions.Webhook)
 
@@ -16,7 +16,7 @@ public struct MailOptions: Sendable {
         }
     }
 
-    public var carrier: Carrier
+    public var transport: Transport
     /// The sender's address.
     public var from: String
     /// The address of this server as people know it, without a slash at its end: the base of links. Nil leaves links out.
@@ -29,7 +29,7 @@ public struct MailOptions: Sendable {
     /// An email address in the form in which it is compared; nil for anything else.
     public static func address(_ text: String) -> String? { (try? EmailAddress(wireText: text))?.wireText }
 
-    public init(_ carrier: Carrier, from: String) {
-        (self.carrier, self.from) = (carrier, from)
+    public init(_ transport: Transport, from: String) {
+        (self.transport, self.from) = (transport, from)
     }
 }

@@ -40,7 +40,7 @@ final class Mailer {
 
     private func hand(_ mail: AccountMail, to address: String, id: DeliveryID) async -> MessageHandover.Fault? {
         do throws(HTTPClientError) {
-            switch options.carrier {
+            switch options.transport {
             case .relay(let relay):
                 let reply = try await client.send(message(mail, to: address, id), to: relay)
                 return reply == 250 ? nil : MessageHandover.Fault(reason: "reply \(reply)", isTransient: reply < 500)

@@ -4,7 +4,7 @@ import JSON
 
 extension EventFrame {
     /// `{event, family_id, actor_id, data, ts}`. `data` is always an object: a client's parser ends its app at null.
-    func content(of family: FamilyID) -> [UInt8] {
+    func json(of family: FamilyID) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in
                 json.field("event", kind.rawValue)

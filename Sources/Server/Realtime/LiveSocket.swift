@@ -43,7 +43,7 @@ final class LiveSocket: WebSocketHandler {
         guard let family, socket.isOpen, socket.queuedBytes == 0 else { return }
         let now = MonotonicTime.now()
         while socket.queuedBytes == 0, let frame = queue.next(at: now) {
-            guard socket.send(text: frame.content(of: family)) else { return }
+            guard socket.send(text: frame.json(of: family)) else { return }
             sockets.exchange.counters.frames.add()
         }
         guard let time = queue.nextTime, !isFlushScheduled, socket.queuedBytes == 0 else { return }

@@ -80,7 +80,7 @@ final class RealtimeHub: BackgroundJob {
     /// Deletes the database's records of this instance's sockets, which are closed.
     func finish() async {
         guard isListenerStarted else { return }
-        _ = try? await database.query(RealtimeStatements.endAllLive(on: instance))
+        _ = try? await database.query(RealtimeStatements.deleteAllLiveSockets(on: instance))
     }
 
     /// Runs the body, and again a period after it has ended, while sockets are open.
@@ -130,7 +130,7 @@ final class RealtimeHub: BackgroundJob {
             }
         }
         recordLiveSockets(came.filter(directory.contains))
-        endLive(left.filter { !directory.contains($0) })
+        deleteLiveSockets(left.filter { !directory.contains($0) })
         readUnread()
     }
 
@@ -146,9 +146,9 @@ final class RealtimeHub: BackgroundJob {
         run { _ = try await $0.database.query(RealtimeStatements.recordLiveSockets(Array(users), on: $0.instance)) }
     }
 
-    private func endLive(_ users: Set<UserID>) {
+    private func deleteLiveSockets(_ users: Set<UserID>) {
         guard !users.isEmpty else { return }
-        run { _ = try await $0.database.query(RealtimeStatements.endLive(Array(users), on: $0.instance)) }
+        run { _ = try await $0.database.query(RealtimeStatements.deleteLiveSockets(Array(users), on: $0.instance)) }
     }
 
     private func recordLiveSockets() async throws {
@@ -157,7 +157,7 @@ final class RealtimeHub: BackgroundJob {
             let some = Array(users[start..<min(start + 1_000, users.count)])
             _ = try await database.query(RealtimeStatements.recordLiveSockets(some, on: instance))
         }
-        _ = try await database.query(RealtimeStatements.deleteExpiredLive)
+        _ = try await database.query(RealtimeStatements.deleteExpiredLiveSockets)
     }
 
     // MARK: Notifications
@@ -192,7 +192,7 @@ final class RealtimeHub: BackgroundJob {
     private func connections(among changed: Set<FamilyID>) async throws -> Set<FamilyID> {
         let ids = changed.filter { !directory.contains($0) }
         guard !ids.isEmpty else { return [] }
-        let rows = try await database.query(ConnectionStatements.among(Array(ids)))
+        let rows = try await database.query(ConnectionStatements.ids(among: Array(ids)))
         return Set(try rows.map { row throws(PostgresError) -> FamilyID in try row["id"] })
     }
 
@@ -311,6 +311,6 @@ final class RealtimeHub: BackgroundJob {
             }
             if role != socket.role { directory.setRole(role, of: socket) }
         }
-        endLive(gone)
+        deleteLiveSockets(gone)
     }
 }

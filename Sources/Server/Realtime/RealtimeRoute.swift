@@ -101,7 +101,7 @@ final class RealtimeRoute {
     }
 
     private func limit(_ subject: RateLimiter.Subject, _ context: CallContext) throws(APIError) {
-        guard let quota = limiter.count(subject, .read, at: context.now), !quota.isAllowed else { return }
+        guard let quota = limiter.consume(subject, .read, at: context.now), !quota.isAllowed else { return }
         throw APIError.tooManyRequests(retryAfter: quota.reset)
     }
 

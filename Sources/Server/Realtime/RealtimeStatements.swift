@@ -124,16 +124,16 @@ enum RealtimeStatements {
         """
     }
 
-    static func endLive(_ users: [UserID], on instance: InstanceID) -> SQL {
+    static func deleteLiveSockets(_ users: [UserID], on instance: InstanceID) -> SQL {
         "DELETE FROM live_sockets WHERE user_id = ANY(\(SQLList(users))) AND instance = \(instance)"
     }
 
-    static func endAllLive(on instance: InstanceID) -> SQL {
+    static func deleteAllLiveSockets(on instance: InstanceID) -> SQL {
         "DELETE FROM live_sockets WHERE instance = \(instance)"
     }
 
     /// Deletes the rows of instances that died.
-    static let deleteExpiredLive: SQL =
+    static let deleteExpiredLiveSockets: SQL =
         "DELETE FROM live_sockets WHERE until < statement_timestamp() - interval '1 hour'"
 
     /// Returns a condition: the person has an open socket on any instance.

@@ -33,7 +33,7 @@ final class SocketTickets {
     /// Returns the caller whom a ticket names, and consumes the ticket.
     /// - Throws: 401 for a ticket that is unknown, expired or used.
     func caller(_ ticket: String, _ context: CallContext) async throws -> Caller {
-        let rows = try await services.database.query(SocketTicketStatements.use(ticket, at: context.now))
+        let rows = try await services.database.query(SocketTicketStatements.consume(ticket, at: context.now))
         guard let row = rows.first else { throw APIError.ticketIsInvalid }
         return Caller(ofTicket: try row["user_id"], try row["session_id"], context)
     }
@@ -51,7 +51,7 @@ enum SocketTicketStatements {
     }
 
     /// Deletes a ticket and returns its row. Of several concurrent uses, only one gets the row.
-    static func use(_ ticket: String, at now: Timestamp) -> SQL {
+    static func consume(_ ticket: String, at now: Timestamp) -> SQL {
         """
         DELETE FROM socket_tickets WHERE digest = \(digest(ticket)) AND expires_at > \(now)
         RETURNING user_id, session_id

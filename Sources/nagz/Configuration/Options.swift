@@ -41,7 +41,7 @@ enum Options {
         parse: connection)
     static let migrations = Option(
         "migrations", variable: "NAGZ_MIGRATIONS", standard: "Migrations", verbs: ["serve", "migrate"],
-        parse: Migrate.checked)
+        parse: Migrate.existingFolder)
 
     @Sendable
     private static func connection(_ text: String) throws -> String {

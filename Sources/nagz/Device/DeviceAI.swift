@@ -18,7 +18,7 @@ enum DeviceAI {
         switch (action, name, value) {
         case ("show", nil, nil): break
         case ("set", Self.patternAlerts, let value?):
-            try cache.setAlertsOfPatterns(try AISetting.isOn(value, Self.patternAlerts), of: family)
+            try cache.setPatternAlerts(try AISetting.isOn(value, Self.patternAlerts), of: family)
         case ("set", let name?, let value?):
             try await change(AISetting.named(name), to: value, context, session, cache, family)
         case ("forget", nil, nil):
@@ -54,7 +54,7 @@ enum DeviceAI {
         var answering: [(operation: AIOperationID, what: String)] = []
         for operation in AIOperationID.allCases {
             answering.append(
-                (operation, try await local.preview(operation).spoken(isServerOn: choices.isServerEnabled)))
+                (operation, try await local.preview(operation).displayText(isServerOn: choices.isServerEnabled)))
         }
         let network = try cache.network().state(at: MachineClock.moment())
         if context.asJSON {
@@ -63,15 +63,15 @@ enum DeviceAI {
             return print(json: [
                 "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(isOnDevice),
                 "ai_mediation": known?.allowsMediation.map { .bool($0) } ?? .null, "network": .string(network.rawValue),
-                "pattern_alerts": .bool(try cache.alertsOfPatterns(of: family)),
+                "pattern_alerts": .bool(try cache.hasPatternAlerts(of: family)),
                 "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(would),
             ])
         }
         for setting in AISetting.allCases {
-            let value = setting.spoken(choices, isOnDevice: isOnDevice)
+            let value = setting.displayText(choices, isOnDevice: isOnDevice)
             print(setting.rawValue.padded(to: 16), value.padded(to: 16), setting.meaning(choices), separator: " ")
         }
-        let alerts = try cache.alertsOfPatterns(of: family) ? "on" : "off"
+        let alerts = try cache.hasPatternAlerts(of: family) ? "on" : "off"
         print(
             Self.patternAlerts.padded(to: 16), alerts.padded(to: 16),
             "whether a sync reports weekdays on which you missed three nags or more", separator: " ")
@@ -141,7 +141,7 @@ enum AISetting: String, CaseIterable {
         return isOn
     }
 
-    func spoken(_ choices: AIChoices, isOnDevice: Bool) -> String {
+    func displayText(_ choices: AIChoices, isOnDevice: Bool) -> String {
         switch self {
         case .mode: choices.mode.rawValue
         case .privacy: choices.privacyLevel.rawValue
@@ -192,13 +192,13 @@ extension AIMode {
 
 extension Result where Success == RoutingDecision, Failure == RoutingFailure {
     /// Returns the provider that would answer, and its place.
-    fileprivate func spoken(isServerOn: Bool) -> String {
+    fileprivate func displayText(isServerOn: Bool) -> String {
         switch self {
         case .success(let decision) where decision.route == .cloud && !isServerOn:
             return "nobody: the server's AI is off"
         case .success(let decision):
             let place = decision.route == .local ? "this device" : "the server"
-            return "\(decision.provider.spoken)\(decision.model.map { " (\($0))" } ?? ""), at \(place)"
+            return "\(decision.provider.displayText)\(decision.model.map { " (\($0))" } ?? ""), at \(place)"
         case .failure(let failure): return "nobody: \(failure.code.map { "\($0.rawValue), " } ?? "")\(failure.text)"
         }
     }

@@ -75,7 +75,7 @@ enum DeviceAnswers {
         },
         AskCommand("coach", AIOperations.coaching, about: { NagQuestion(nagID: try $0.nag()) }) { [$0.tip] },
         AskCommand("predict", AIOperations.predictCompletion, about: { NagQuestion(nagID: try $0.nag()) }) { answer in
-            let reminder = answer.suggestedReminderTime.map { "a reminder would help at \($0.spoken)" }
+            let reminder = answer.suggestedReminderTime.map { "a reminder would help at \($0.displayText)" }
             return ["likely to be done: \(Int((answer.likelihood * 100).rounded())) %"] + (reminder.map { [$0] } ?? [])
         },
         AskCommand("push-back", AIOperations.pushBack, about: { NagQuestion(nagID: try $0.nag()) }) { answer in
@@ -118,6 +118,6 @@ enum DeviceAnswers {
             ])
         }
         for line in answer.lines { print(line) }
-        if let record { context.say("(\(record.spoken)\(told.execution.map { "; \($0.spoken)" } ?? ""))") }
+        if let record { context.say("(\(record.displayText)\(told.execution.map { "; \($0.displayText)" } ?? ""))") }
     }
 }

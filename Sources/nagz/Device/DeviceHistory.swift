@@ -33,7 +33,7 @@ enum DeviceHistory {
         let rows = page.items.map { record in
             let how = record.execution
             return [
-                record.createdAt.spoken, record.operation.rawValue,
+                record.createdAt.displayText, record.operation.rawValue,
                 record.errorCode ?? how.engine + (how.isInPlaceOfModel ? " in place of a model" : ""),
                 how.violation ?? how.reason ?? "",
             ]

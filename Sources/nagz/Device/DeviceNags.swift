@@ -23,7 +23,7 @@ enum DeviceNags {
         let rows = nags.map { nag in
             let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
             let status = reported.contains(nag.id) ? "done (to be uploaded)" : nag.word(at: now)
-            return [nag.id.ending, nag.dueAt.spoken, name, status, nag.description ?? nag.category]
+            return [nag.id.ending, nag.dueAt.displayText, name, status, nag.description ?? nag.category]
         }
         for line in aligned(rows) { print(line) }
     }
@@ -90,7 +90,7 @@ enum OfflineActionCommand {
             throw Stop(.notApplied, "that nag is \(nag.status) already")
         }
         if let opensAt = nag.opensAt, MachineClock.moment() < opensAt {
-            throw Stop(.notApplied, "it is too early for that nag: it can be completed from \(opensAt.spoken) on")
+            throw Stop(.notApplied, "it is too early for that nag: it can be completed from \(opensAt.displayText) on")
         }
     }
 

@@ -12,7 +12,7 @@ extension WireOutput {
 
 extension Timestamp {
     /// Date and time on this machine's clock: `Tue 2026-03-10 18:00`.
-    var spoken: String {
+    var displayText: String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "EEE yyyy-MM-dd HH:mm"
@@ -20,12 +20,12 @@ extension Timestamp {
     }
 
     /// The time alone.
-    var spokenTime: String { String(spoken.suffix(5)) }
+    var displayTime: String { String(displayText.suffix(5)) }
 }
 
 extension Timestamp.Span {
     /// The span, rounded: `12 s`, `5 min`, `3 h`, `2 days`.
-    var spoken: String {
+    var displayText: String {
         let seconds = abs(microseconds / 1_000_000)
         return switch seconds {
         case ..<120: "\(seconds) s"
@@ -43,7 +43,7 @@ extension Identifier {
 
 extension AnswerReason {
     /// The reason as the end of a sentence.
-    var spoken: String {
+    var displayText: String {
         switch self {
         case .fresh: "its copy is fresh"
         case .stale: "this device's copy is older than a day"
@@ -63,7 +63,7 @@ extension AnswerReason {
 
 extension ProviderName {
     /// The engine as people call it.
-    var spoken: String {
+    var displayText: String {
         switch self {
         case .heuristic: "the rules"
         case .foundationModels: "the system's model"
@@ -76,16 +76,16 @@ extension ProviderName {
 
 extension ExecutionReport {
     /// The engine that answered, as people call it; its name where it is not known here.
-    var engine: String { ProviderName(rawValue: provider)?.spoken ?? provider }
+    var engine: String { ProviderName(rawValue: provider)?.displayText ?? provider }
 
     /// The author of the answer: `by this device's model (small)`, `by the rules in place of this device's model
     /// (small): error`.
-    var spoken: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(spokenFallback)" }
+    var displayText: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(spokenFallback)" }
 
     /// The reason for which the rules answered; empty where they were asked for.
     private var spokenFallback: String {
         guard usedFallback else { return "" }
-        if let asked { return " in place of \(asked.provider.spoken) (\(asked.name)): \(fallbackReason)" }
+        if let asked { return " in place of \(asked.provider.displayText) (\(asked.name)): \(fallbackReason)" }
         if fallbackReason == FallbackReason.taskNotCovered.text {
             return "; the model on this device is a small one, which does not word answers of this kind"
         }
@@ -95,10 +95,10 @@ extension ExecutionReport {
 
 extension AnswerRecord {
     /// `answered by this device in 0.4 ms: its copy is fresh`.
-    var spoken: String {
+    var displayText: String {
         let milliseconds = Double(microseconds) / 1_000
         let time = milliseconds < 10 ? String(format: "%.1f ms", milliseconds) : "\(Int(milliseconds)) ms"
-        let age = dataAge.map { "; its data is \($0.spoken) old" } ?? ""
-        return "answered by \(place == .device ? "this device" : "the server") in \(time): \(reason.spoken)\(age)"
+        let age = dataAge.map { "; its data is \($0.displayText) old" } ?? ""
+        return "answered by \(place == .device ? "this device" : "the server") in \(time): \(reason.displayText)\(age)"
     }
 }

@@ -41,7 +41,7 @@ enum DeviceStatus {
         let role = session.role.map { ", \($0.rawValue)" } ?? ""
         print("signed in   \(session.displayName ?? session.userID.description)\(role), at \(session.server)")
         let age = cachedFamily?.age(at: now).map {
-            "\($0.spoken) ago" + (isFresh ? "" : ", stale: the server is asked first")
+            "\($0.displayText) ago" + (isFresh ? "" : ", stale: the server is asked first")
         }
         print(
             "synced      \(age ?? "never")\(cachedFamily?.isRefetching == true ? ", a full resync is under way" : "")")
@@ -53,7 +53,7 @@ enum DeviceStatus {
         print(
             "audit log   "
                 + (log.map {
-                    "\($0.checkpoint.size) entries of \($0.checkpoint.origin) at \($0.checkpoint.time.spoken)"
+                    "\($0.checkpoint.size) entries of \($0.checkpoint.origin) at \($0.checkpoint.time.displayText)"
                 }
                     ?? "none was shown") + trust)
         print("sealed      all words, with the key in \(context.folder.keyPath), which is yours alone to read; ids,")
@@ -61,13 +61,13 @@ enum DeviceStatus {
         print("outbox      \(waiting) to upload, \(unapplied) not applied")
         if let ahead = cachedFamily?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
             print(
-                "clock       this device's clock is \(ahead.spoken) \(ahead < .seconds(0) ? "behind" : "ahead of") the server's"
+                "clock       this device's clock is \(ahead.displayText) \(ahead < .seconds(0) ? "behind" : "ahead of") the server's"
             )
         }
         print("AI          mode \(choices.mode.rawValue), privacy level \(choices.privacyLevel.rawValue)")
         for constraint in constraints { print("constraint  \(constraint.name): \(constraint.plainText)") }
         for answer in answers {
-            print("\(answer.operation.rawValue.padded(to: 18)) \(answer.at.spoken): \(answer.spoken)")
+            print("\(answer.operation.rawValue.padded(to: 18)) \(answer.at.displayText): \(answer.displayText)")
         }
     }
 
@@ -96,12 +96,12 @@ enum DeviceStatus {
         }
         if waiting.isEmpty, unapplied.isEmpty { print("the outbox is empty") }
         for item in waiting {
-            print("waiting      \(item.madeAt.spoken)  \(item.act.kind.rawValue)  \(item.nagID?.ending ?? "")")
+            print("waiting      \(item.madeAt.displayText)  \(item.act.kind.rawValue)  \(item.nagID?.ending ?? "")")
         }
         for input in unapplied {
             let label = input.isConflict ? "conflict" : "refused"
             print(
-                label.padded(to: 12), input.item.madeAt.spoken, input.item.act.kind.rawValue,
+                label.padded(to: 12), input.item.madeAt.displayText, input.item.act.kind.rawValue,
                 input.item.nagID?.ending ?? "", input.message ?? "", separator: "  ")
         }
     }

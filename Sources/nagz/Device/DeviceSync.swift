@@ -43,7 +43,7 @@ enum DeviceSync {
                 case .success(let summary):
                     showRound(summary, (try? await patternAlerts(local)) ?? [], context)
                 case .failure(let error):
-                    context.say("\(MachineClock.moment().spokenTime)  \(Stop.line(error)); trying again")
+                    context.say("\(MachineClock.moment().displayTime)  \(Stop.line(error)); trying again")
                 }
             }
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
@@ -108,7 +108,7 @@ enum DeviceSync {
             if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json(alerts)) }
             return flush()
         }
-        let time = MachineClock.moment().spokenTime
+        let time = MachineClock.moment().displayTime
         if summary.wasConsentWithdrawn { print("\(time)  \(withdrawn)") }
         if summary.uploaded > 0 { print("\(time)  uploaded \(summary.uploaded)") }
         for result in summary.unapplied { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }

@@ -47,7 +47,7 @@ struct CheckpointFileTests {
             #expect(try file.replace(nil, by: entries[2]) == entries[1])
             #expect(try file.replace(entries[0], by: entries[2]) == entries[1])
             #expect(try file.read() == entries[1])
-            try file.replaceAny(by: entries[0])
+            try file.overwrite(with: entries[0])
             #expect(try file.read() == entries[0])
             #expect(try CheckpointFile(path: file.path + ".replaced").read() == entries[1])
         }
@@ -60,7 +60,7 @@ struct CheckpointFileTests {
                 try text.write(toFile: file.path, atomically: false, encoding: .utf8)
                 #expect(throws: CheckpointFile.Fault.self) { try file.check(origin: "nagz.test/log") }
             }
-            try file.replaceAny(by: try Self.entry(1, origin: "other/log"))
+            try file.overwrite(with: try Self.entry(1, origin: "other/log"))
             #expect(throws: CheckpointFile.Fault.self) { try file.check(origin: "nagz.test/log") }
             let nowhere = CheckpointFile(path: file.path + "/checkpoint")
             #expect(throws: CheckpointFile.Fault.self) { try nowhere.check(origin: "nagz.test/log") }

@@ -26,12 +26,12 @@ struct CooperativeYieldTests {
                 poller.atEndOfTurn(next)
                 let work = Work()
                 let slice = CooperativeYield(poller: poller)
-                await slice.poller.nextSlice()
+                await slice.poller.yieldSlice()
                 let tasks = (0..<workers).map { _ in
                     poller.spawnCancellable {
-                        await poller.nextSlice()
+                        await poller.yieldSlice()
                         for index in 0..<(10 * CooperativeYield.lines) {
-                            await slice.endOfLine(index)
+                            await slice.yieldIfDue(after: index)
                             work.perTurn[turns.count, default: 0] += 1
                         }
                     }

@@ -111,7 +111,7 @@ struct RestartTests {
             let server = scene.server
             let older = CheckpointFile(path: file.path + ".older")
             let start = try #require(try file.read())
-            try older.replaceAny(by: start)
+            try older.overwrite(with: start)
             try await server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
             try await server.round(file: file)
             try await Forger(server: server).disarm()

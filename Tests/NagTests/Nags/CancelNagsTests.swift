@@ -25,7 +25,7 @@ struct CancelNagsTests {
                     let seq = try await Ledger.newestNumber(of: family, queries)
                     let act = Act(
                         kind: .nagsCancelled, basis: .nothingChanged(since: seq), actor: actor.pseudonym,
-                        subject: person.pseudonym, stampedRows: NagStatements.cancelledAtOnce,
+                        subject: person.pseudonym, stampedRows: NagStatements.cancelBatchSize,
                         statements: NagStatements.cancelOpen(of: person.id, in: family, at: context.now))
                     return .perform(act, NoAnswer())
                 }

@@ -17,7 +17,7 @@ struct MissNagTests {
         let (random, now) = (server.random, server.clock.now())
         return try await server.database.run { database in
             let services = try Services(
-                servingNobody: database, clock: server.clock, random: random, tokens: server.tokens,
+                standalone: database, clock: server.clock, random: random, tokens: server.tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
                 auditKeyring: nil)
             return try await Nags(services, Gamification(services)).miss(nag, in: family, at: now)

@@ -199,7 +199,7 @@ struct SchedulerTests {
                 return rounds.status.attempts.value
             }
             #expect(try await server.steps(of: other.id) == ["1", "2"], "the second round is for those behind")
-            #expect(attempts <= 2 * 3 * NagStatements.dueShare)
+            #expect(attempts <= 2 * 3 * NagStatements.dueLimitPerFamily)
         }
     }
 

@@ -54,7 +54,7 @@ struct ReminderTests {
                     try await rounds.run()
                     try await server.withWorker(provider.options()) { try await $0.run() }
                     var options = try provider.options(words)
-                    options.retries.attempts = attempts
+                    options.retries.maxAttempts = attempts
                     try await server.withWorker(options) { worker in
                         try await body(
                             Scene(

@@ -129,7 +129,7 @@ struct SendingTests {
                 let family = try await server.family()
                 try await server.deliveries(1, to: family.child)
                 var options = try provider.options("fail503")
-                options.retries.attempts = 4
+                options.retries.maxAttempts = 4
                 try await server.withWorker(options) { worker in
                     for attempt in 1...3 {
                         try await worker.run()

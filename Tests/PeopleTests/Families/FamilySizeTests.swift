@@ -135,8 +135,8 @@ struct FamilySizeTests {
                 try await database.transaction { transaction in
                     let planned = PlannedQueries(transaction)
                     for row in [
-                        MembershipStatements.unrelate(user), MembershipStatements.end(user, at: now),
-                        MembershipStatements.relate(user, liftingSuspensions: false),
+                        MembershipStatements.revokeRelationships(user), MembershipStatements.markRemoved(user, at: now),
+                        MembershipStatements.insertRelationships(user, liftingSuspensions: false),
                         SessionStatements.revokeChildSessions(besides: user, at: now),
                         CredentialStatements.delete(of: user), ConsentStatements.revokeAll(of: user, at: now),
                         PolicyStatements.removeOwner(of: user),

@@ -43,7 +43,7 @@ struct FeedPlanTests {
             let starts: [FeedStart] = [.beginning, .second((now - .days(45)).seconds), .after(epoch)]
             // A `since` that was handed to the session.
             try await server.sql(
-                SyncStatements.grant(
+                SyncStatements.insertGrant(
                     GrantedPosition(second: (now - .days(45)).seconds, visibility: FeedVisibility(rawValue: 6)),
                     to: family.participant.session, in: family.id))
             let found = try await server.database.run { database in

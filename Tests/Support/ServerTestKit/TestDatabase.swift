@@ -143,7 +143,7 @@ actor TestCluster {
         _ name: String, _ administer: @Sendable @escaping (String) async throws -> Void
     ) async throws {
         let migrations = repository.appending(path: "Migrations").path()
-        try await Schema.onDatabase(clusterURL()) { cluster in
+        try await Schema.withDatabase(clusterURL()) { cluster in
             _ = try await cluster.query("SELECT pg_advisory_lock(4711)")
             for statement in TestLogin.statements { try await administer(statement) }
             try await administer("CREATE DATABASE \(name) OWNER \(TestLogin.owner.name)")

@@ -16,7 +16,7 @@ extension TestServer {
             let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
             defer { pool.stop() }
             let services = try Services(
-                servingNobody: database, clock: clock, random: random, tokens: tokens,
+                standalone: database, clock: clock, random: random, tokens: tokens,
                 hashing: PasswordHashing(pool, cost: .testing), auditKeyring: nil)
             let telemetry = Telemetry(loops: 1)
             try await body(Server.Readiness(services, telemetry), telemetry, database)

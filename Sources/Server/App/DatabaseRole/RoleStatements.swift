@@ -7,7 +7,7 @@ enum RoleStatements {
     static let createRole: SQL = "CREATE ROLE nagz_server NOLOGIN"
 
     /// Serialises changes of roles and grants until the transaction ends. It is the lock that migrations take.
-    static let takeTurn: SQL = "SELECT pg_advisory_xact_lock(7239410023)"
+    static let lock: SQL = "SELECT pg_advisory_xact_lock(7239410023)"
 
     /// The session's login, and why it is not fit for a server; null where it is.
     static let login: SQL = """

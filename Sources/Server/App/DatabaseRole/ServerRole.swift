@@ -23,7 +23,7 @@ enum ServerRole {
     /// - Returns: what was missing or open, as text for the operator.
     static func restore(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
         try await database.transaction { transaction in
-            _ = try await transaction.query(RoleStatements.takeTurn)
+            _ = try await transaction.query(RoleStatements.lock)
             var repairs: [String] = []
             let held = try await HeldPrivileges(of: ServerGrants.role, transaction)
             if let missing = try await held.missing(from: grants, transaction) {

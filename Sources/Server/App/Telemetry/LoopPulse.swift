@@ -15,7 +15,7 @@ final class LoopGauges: Sendable {
     let writes = Counter()
     let batches = Counter()
     let lostRaces = Counter()
-    let heldRows = Counter()
+    let lockedRows = Counter()
 }
 
 /// Publishes one loop's figures twice a second, and measures how late the loop runs its timers. One loop also takes the
@@ -54,10 +54,10 @@ final class LoopPulse {
         gauges.writes.set(tally.writes)
         gauges.batches.set(services.ledger.batches)
         gauges.lostRaces.set(tally.lostRaces)
-        gauges.heldRows.set(tally.heldRows)
+        gauges.lockedRows.set(tally.lockedRows)
         let now = MonotonicTime.now()
         guard let telemetry, now >= nextSample else { return }
-        telemetry.sample()
+        telemetry.recordSample()
         ZoneDatabase.system.refresh()
         nextSample = now + Telemetry.History.period
     }

@@ -45,7 +45,7 @@ final class Telemetry: Sendable {
     var uptime: Duration { MonotonicTime.now().elapsed(since: started) }
 
     /// Takes a sample for the charts of the dashboard; called every `History.period`.
-    func sample() {
+    func recordSample() {
         let sample = currentSample
         history.withLock { $0.add(sample) }
     }

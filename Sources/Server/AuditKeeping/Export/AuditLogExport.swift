@@ -115,7 +115,7 @@ struct AuditLogExport {
             var nextNote = 0
             var lines: [AuditExportLine] = []
             for index in 0..<rows.count {
-                await slice.endOfLine(index)
+                await slice.yieldIfDue(after: index)
                 let leafPosition: Int64 = try rows[index]["position"]
                 lines.append(try line(rows[index], at: leafPosition))
                 if case .entry(let entry) = lines[lines.count - 1] {
@@ -152,7 +152,7 @@ struct AuditLogExport {
                 let clock = try clock(family, rows[index]["clock"], rows[index]["head"])
                 var (lines, number): ([AuditExportLine], Int64) = ([], 0)
                 while index < rows.count, try rows[index]["clock_family"] == family {
-                    await slice.endOfLine(index)
+                    await slice.yieldIfDue(after: index)
                     if let next: Int64 = try rows[index]["n"] {
                         lines.append(try line(rows[index], position: nil))
                         number = next
@@ -195,7 +195,7 @@ struct AuditLogExport {
     private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
         var lines: [AuditExportLine] = []
         for index in 0..<rows.count {
-            await slice.endOfLine(index)
+            await slice.yieldIfDue(after: index)
             lines.append(try line(rows[index], position: try position(rows[index])))
         }
         return lines

@@ -12,7 +12,7 @@ public enum AuditLogFile {
         databaseURL: String, keys: AuditKeyring, family: FamilyID?, after: Int64?, clock: any WallClock = SystemClock(),
         _ give: @escaping @Sendable ([AuditExportLine]) throws -> Void
     ) async throws {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             let source = AuditLogExport(
                 database, Sealing(keys, random: SystemRandomness()), on: database.poller)
             try await source.run(of: family, after: after, origin: keys.origin, at: clock.now()) { try give($0) }

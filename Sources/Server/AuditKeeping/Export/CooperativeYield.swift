@@ -10,7 +10,7 @@ struct CooperativeYield {
 
     /// Ends the loop's turn when a slice is done.
     /// - Parameter index: the number of lines done before.
-    func endOfLine(_ index: Int) async {
-        if index > 0, index % Self.lines == 0 { await poller.nextSlice() }
+    func yieldIfDue(after index: Int) async {
+        if index > 0, index % Self.lines == 0 { await poller.yieldSlice() }
     }
 }

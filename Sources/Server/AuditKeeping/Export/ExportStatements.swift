@@ -64,7 +64,7 @@ enum ExportStatements {
     static func unplaced(behind last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         return """
-            WITH RECURSIVE \(NamedFamilies.part("written", of: "audit_entry", where: isNext)),
+            WITH RECURSIVE \(NamedFamilies.commonTableExpression("written", of: "audit_entry", where: isNext)),
             family AS (
                 (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(unplacedFamilies))
                 UNION

@@ -127,7 +127,7 @@ public struct CheckpointFile: Sendable {
     }
 
     /// Replaces the file whatever it holds, and keeps the old one beside it with the suffix `.replaced`.
-    func replaceAny(by new: Entry) throws(Fault) {
+    func overwrite(with new: Entry) throws(Fault) {
         try locked { () throws(Fault) -> Void in
             if let old = try bytes() { try write(old, to: path + ".replaced") }
             try write(Array(new.note.utf8), to: path)

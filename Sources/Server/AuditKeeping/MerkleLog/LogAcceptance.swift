@@ -49,7 +49,7 @@ public struct LogAcceptance: Sendable {
     public func heads() async throws -> Heads {
         let remembered = try file.read()?.checkpoint
         let keys = keys
-        return try await Schema.onDatabase(databaseURL) { database in
+        return try await Schema.withDatabase(databaseURL) { database in
             try await database.transaction { transaction in
                 LoopBound(value: try await Self.heads(transaction, remembered, keys))
             }.value
@@ -62,10 +62,10 @@ public struct LogAcceptance: Sendable {
     public func accept(root: [UInt8], clock: any WallClock = SystemClock()) async throws -> Heads {
         let remembered = try file.read()?.checkpoint
         let keys = keys
-        let (heads, entry) = try await Schema.onDatabase(databaseURL) { database in
+        let (heads, entry) = try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             return try await database.transaction { transaction in
-                _ = try await transaction.query(LogStatements.waitForTurn)
+                _ = try await transaction.query(LogStatements.lock)
                 let heads = try await Self.heads(transaction, remembered, keys)
                 guard try await Self.leads(from: root, to: heads, transaction, keys) else { throw Fault.otherRoot }
                 let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
@@ -88,7 +88,7 @@ public struct LogAcceptance: Sendable {
                 return LoopBound(value: (heads, CheckpointFile.Entry(note: note.note, checkpoint: checkpoint)))
             }.value
         }
-        try file.replaceAny(by: entry)
+        try file.overwrite(with: entry)
         return heads
     }
 
@@ -99,7 +99,8 @@ public struct LogAcceptance: Sendable {
     ) async throws -> Bool {
         if heads.root == root { return true }
         guard let row = try await transaction.query(LogStatements.checkpoint(root: Base64.encode(root))).first,
-            let checkpoint = StoredLog.trusted(try row["note"], keys, remembered: nil), checkpoint.root == root
+            let checkpoint = StoredLog.trustedCheckpoint(try row["note"], keys, remembered: nil),
+            checkpoint.root == root
         else { return false }
         return try await StoredLog(transaction).isConsistent(from: checkpoint, to: heads.head)
     }
@@ -113,7 +114,7 @@ public struct LogAcceptance: Sendable {
         let head = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: .epoch)
         var isContinuation = growth.size == 0
         if let row = try await queries.query(LogStatements.newestCheckpoint).first {
-            let newest = StoredLog.trusted(try row["note"], keys, remembered: remembered)
+            let newest = StoredLog.trustedCheckpoint(try row["note"], keys, remembered: remembered)
             isContinuation = newest?.size == head.size && newest?.root == head.root
         }
         if isContinuation, let remembered { isContinuation = try await log.isConsistent(from: remembered, to: head) }

@@ -63,13 +63,13 @@ enum LogStatements {
     /// Tries to take the lock for appending to the log, until the transaction ends.
     /// - Parameter now: the instance's time; nil if clocks are not compared. An instance whose clock is far from the
     ///   database's does not get the lock, because it would date checkpoints wrongly.
-    static func takeTurn(at now: Timestamp?) -> SQL {
+    static func tryLock(at now: Timestamp?) -> SQL {
         let hasTime: SQL = now.map { "\($0) \(Ledger.isWithinClockSkew)" } ?? "true"
         return "SELECT CASE WHEN \(hasTime) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
     }
 
     /// Waits for the lock for appending to the log, and takes it until the transaction ends.
-    static let waitForTurn: SQL = "SELECT pg_advisory_xact_lock(7239410024)"
+    static let lock: SQL = "SELECT pg_advisory_xact_lock(7239410024)"
 
     /// Reads the hashes of the runs: `level`, `position` and `hash`.
     static func nodes(_ runs: [NodeRun]) -> SQL {

@@ -136,7 +136,7 @@ final class Sequencer: PeriodicJob {
     }
 
     private func work(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
-        let isOurs: Bool = try await transaction.query(LogStatements.takeTurn(at: clock.isTimeOfDay ? now : nil))
+        let isOurs: Bool = try await transaction.query(LogStatements.tryLock(at: clock.isTimeOfDay ? now : nil))
             .one()["is_ours"]
         try reach(.turnTaken)
         // An instance without a turn still reads the newest checkpoint.
@@ -173,7 +173,7 @@ final class Sequencer: PeriodicJob {
         guard !leaves.isEmpty || isDue else { return outcome }
         // No checkpoint claims an earlier time than the one before, also where that was signed by a clock ahead.
         let time = max(now, newest?.checkpoint.time ?? now)
-        outcome.newest = try await extend(transaction, &growth, by: leaves, at: time)
+        outcome.newest = try await appendLeaves(transaction, &growth, by: leaves, at: time)
         outcome.oldestLeft = oldestLeft
         return outcome
     }
@@ -189,7 +189,7 @@ final class Sequencer: PeriodicJob {
         return batch.count == LogStatements.batchLimit ? try batch[batch.count - 1]["at"] : nil
     }
 
-    private func extend(
+    private func appendLeaves(
         _ transaction: Transaction, _ growth: inout TreeGrowth, by leaves: [LogLeaf], at time: Timestamp
     ) async throws -> (note: String, checkpoint: Checkpoint) {
         let size = growth.size
@@ -230,7 +230,9 @@ final class Sequencer: PeriodicJob {
     }
 
     private func trusted(_ text: String) throws(Fault) -> (note: String, checkpoint: Checkpoint) {
-        guard let checkpoint = StoredLog.trusted(text, keys, remembered: memory.newest) else { throw .badSignature }
+        guard let checkpoint = StoredLog.trustedCheckpoint(text, keys, remembered: memory.newest) else {
+            throw .badSignature
+        }
         return (text, checkpoint)
     }
 

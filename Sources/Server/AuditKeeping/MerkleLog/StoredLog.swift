@@ -9,7 +9,7 @@ struct StoredLog {
 
     /// Returns the checkpoint in a note that one of the log's keys signed, or that this instance remembers: after a
     /// stolen key was removed from the key file, only the remembered note remains valid. Nil for any other note.
-    static func trusted(_ text: String, _ keys: AuditKeyring, remembered: Checkpoint?) -> Checkpoint? {
+    static func trustedCheckpoint(_ text: String, _ keys: AuditKeyring, remembered: Checkpoint?) -> Checkpoint? {
         guard let note = SignedNote(text) else { return nil }
         if let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note) { return checkpoint }
         return Checkpoint(text: note.text).flatMap { $0 == remembered ? $0 : nil }

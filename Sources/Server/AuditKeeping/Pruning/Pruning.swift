@@ -28,7 +28,7 @@ public struct Pruning: Sendable {
         progress: @escaping @Sendable (PrunePoint) -> Void = { _ in }
     ) async throws -> [PrunePoint] {
         let cutoff = cutoff
-        return try await Schema.onDatabase(databaseURL) { database in
+        return try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let families: [FamilyID] = try await database.query(PruneStatements.families(before: cutoff)).map {
                 row throws(PostgresError) in try row["family_id"]
@@ -50,7 +50,7 @@ public struct Pruning: Sendable {
         _ progress: (PrunePoint) -> Void
     ) async throws -> PrunePoint? {
         try await tool.database.transaction { transaction in
-            guard let row = try await transaction.query(PruneStatements.cut(family, before: cutoff)).first else {
+            guard let row = try await transaction.query(PruneStatements.prunePoint(family, before: cutoff)).first else {
                 return nil
             }
             let point = PrunePoint(family: family, number: try row["n"], entries: try row["entries"])
@@ -83,7 +83,7 @@ enum PruneStatements {
     }
 
     /// The last entry of a family to delete, if it is in the log already, and the number of entries up to it.
-    static func cut(_ family: FamilyID, before cutoff: Timestamp) -> SQL {
+    static func prunePoint(_ family: FamilyID, before cutoff: Timestamp) -> SQL {
         """
         SELECT e.n, e.at, e.hash,
                (SELECT count(*) FROM audit_entry o WHERE o.family_id = \(family) AND o.n <= e.n) AS entries

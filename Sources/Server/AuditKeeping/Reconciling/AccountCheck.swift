@@ -37,7 +37,7 @@ struct AccountCheck {
                 differs(.account, user.description, "status", "deleted", "not deleted", &report, mayBePruned: true)
             }
         }
-        for row in try await database.query(ReconcileStatements.revived).map(Location.init(ofAccount:)) {
+        for row in try await database.query(ReconcileStatements.undeletedAccounts).map(Location.init(ofAccount:)) {
             differs(.account, row.id, "status", "active", "deleted", &report, row)
         }
         let erased = try await database.query(ReconcileStatements.erased).one()

@@ -18,15 +18,15 @@ final class BackgroundCheck: BackgroundJob {
     /// The speed of the check.
     struct Pace: Sendable {
         /// The ratio of rest to work.
-        var rest = 30.0
+        var restRatio = 30.0
         var shortestRest = Duration.milliseconds(20)
         var longestRest = Duration.seconds(5)
         /// The time between two passes.
         var betweenPasses = Timestamp.Span.minutes(10)
         /// The interval at which an instance that does not work reads the status.
-        var poll = Duration.seconds(10)
+        var pollInterval = Duration.seconds(10)
         /// The interval at which progress is stored: well below the time for which the row is held.
-        var save = Duration.seconds(5)
+        var saveInterval = Duration.seconds(5)
     }
 
     /// The error that ends a pass because the server stops or another instance has taken over.
@@ -65,7 +65,7 @@ final class BackgroundCheck: BackgroundJob {
         database.poller.spawn { [self] in
             while !isStopped {
                 do { try await turn() } catch is Stopped {} catch { report(error) }
-                if !isStopped { await sleep(pace.poll) }
+                if !isStopped { await sleep(pace.pollInterval) }
             }
         }
     }
@@ -78,9 +78,9 @@ final class BackgroundCheck: BackgroundJob {
 
     /// Runs a pass when this instance holds the row and one is due; otherwise reads the status.
     func turn() async throws {
-        head.update(openFindings: try await database.query(AuditFindingStatements.countOpen).one()["count"])
-        guard let row = try await database.query(PassStatements.hold(holder)).first else {
-            if let other = try await database.query(PassStatements.read).first {
+        head.setOpenFindings(try await database.query(AuditFindingStatements.countOpen).one()["count"])
+        guard let row = try await database.query(PassStatements.takeLease(holder)).first else {
+            if let other = try await database.query(PassStatements.pass).first {
                 head.update(try PassStatus.Status(other))
             }
             return
@@ -159,16 +159,16 @@ final class BackgroundCheck: BackgroundJob {
     /// Rests after some work, and stores progress from time to time.
     private func rest(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
         let worked = MonotonicTime.now().elapsed(since: workingSince)
-        await sleep(min(max(worked * pace.rest, pace.shortestRest), pace.longestRest))
+        await sleep(min(max(worked * pace.restRatio, pace.shortestRest), pace.longestRest))
         guard !isStopped else { throw Stopped() }
         try await renew(status, behind: last)
         workingSince = .now()
     }
 
-    /// Extends the lease and stores the progress if that is due (`Pace.save`), also while the check must not pause.
+    /// Extends the lease and stores the progress if that is due (`Pace.saveInterval`), also while the check must not pause.
     private func renew(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
         guard !isStopped else { throw Stopped() }
-        guard monotonicNow().elapsed(since: lastSaved) > pace.save else { return }
+        guard monotonicNow().elapsed(since: lastSaved) > pace.saveInterval else { return }
         let saved = try await database.query(PassStatements.save(holder, status, behind: last))
         guard saved.affected == 1 else { throw Stopped() }
         lastSaved = monotonicNow()

@@ -41,7 +41,7 @@ struct ChainScan {
     ///   - leaf: the log's leaf of the entry.
     ///   - isSealed: whether its body is sealed; nil where it has none.
     /// - Returns: the entry's body; nil where it is erased or unreadable.
-    mutating func take(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
+    mutating func verify(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
         let entry = prepared.entry
         let person = entry.act.subject ?? entry.act.actor
         var lostBody: String?
@@ -65,7 +65,7 @@ struct ChainScan {
         case .unreadable: bodiless[person] = bodiless[person] ?? (entry.number, "unreadable_body")
         }
         if let lostBody {
-            damaged(lostBody, entry.number)
+            addDamage(lostBody, entry.number)
             replay.damage.lose(entryAbout: person)
             body = nil
         }
@@ -79,16 +79,16 @@ struct ChainScan {
             firstUnsequenced = firstUnsequenced ?? entry.number
             return
         }
-        if let firstUnsequenced { damaged("never_sequenced", firstUnsequenced) }
+        if let firstUnsequenced { addDamage("never_sequenced", firstUnsequenced) }
         firstUnsequenced = nil
         guard leaf != LogLeaf(family: family, number: entry.number, entryHash: entry.hash).hash else { return }
-        damaged("leaf_differs", entry.number)
+        addDamage("leaf_differs", entry.number)
         replay.damage.stop(at: entry.number)
     }
 
     /// The entry does not continue the chain: neither it nor what follows is replayed.
     private mutating func stop(_ fault: ChainVerifier.Fault, _ entry: Audit.AuditEntry) {
-        damaged(AuditFinding(.chain(fault)).code, entry.number)
+        addDamage(AuditFinding(.chain(fault)).code, entry.number)
         replay.damage.stop(at: entry.number)
     }
 
@@ -96,7 +96,7 @@ struct ChainScan {
     /// - Parameters:
     ///   - user: the account that the entry names; nil in old entries, which name none.
     ///   - account: the account that the person has now.
-    mutating func opened(_ person: Pseudonym, _ user: String?, _ number: Int64, isNow account: UserID?) {
+    mutating func recordAccount(_ person: Pseudonym, _ user: String?, _ number: Int64, isNow account: UserID?) {
         findings.rows += 1
         guard let account else {
             withoutAccount[person] = number
@@ -118,20 +118,20 @@ struct ChainScan {
             (differing.field, differing.found) = (clock == chain.lastNumber ? "head" : "seq", "\(clock ?? 0)")
             differing.expected = "\(chain.lastNumber)"
             findings.add(differing)
-            if let clock, clock > chain.lastNumber { endsEarly() }
+            if let clock, clock > chain.lastNumber { endEarly() }
         }
         for (person, entry) in bodiless.sorted(by: { $0.value.number < $1.value.number })
         where !replay.erased(person) {
-            damaged(entry.code, entry.number)
+            addDamage(entry.code, entry.number)
             replay.damage.lose(entryAbout: person)
         }
     }
 
     /// Entries are missing after the last one.
-    mutating func endsEarly() { replay.damage.stop(at: chain.lastNumber + 1) }
+    mutating func endEarly() { replay.damage.stop(at: chain.lastNumber + 1) }
 
     /// - Parameter code: the verifiers' name of the fault.
-    mutating func damaged(_ code: String, _ number: Int64) {
+    mutating func addDamage(_ code: String, _ number: Int64) {
         findings.add(StateFinding(.entry, "\(number)", .broken, family: family, found: code, number: number))
     }
 

@@ -78,7 +78,7 @@ struct FamilyCheck {
             let (entry, act) = (prepared.entry, prepared.entry.act)
             let key: Pseudonym? = try row["key_id"]
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
-            let body = scan.take(
+            let body = scan.verify(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
             if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true,
                 scan.replay.damage.stop == nil
@@ -90,7 +90,7 @@ struct FamilyCheck {
         let found = try await queries.query(ReconcileStatements.accounts(of: opened.map(\.person)))
         var accounts: [Pseudonym: UserID] = [:]
         for index in 0..<found.count { accounts[try found[index]["pseudonym"]] = try found[index]["id"] }
-        for (person, user, number) in opened { scan.opened(person, user, number, isNow: accounts[person]) }
+        for (person, user, number) in opened { scan.recordAccount(person, user, number, isNow: accounts[person]) }
     }
 
     // MARK: Rows
@@ -116,8 +116,8 @@ struct FamilyCheck {
         ]
         for (name, code, isTail) in strays {
             guard let number: Int64 = try ends[name] else { continue }
-            scan.damaged(code, number)
-            if isTail { scan.endsEarly() }
+            scan.addDamage(code, number)
+            if isTail { scan.endEarly() }
         }
         let relationships = try await relationships(of: scan.family, queries)
         var state = FamilyReconciliation(

@@ -8,11 +8,11 @@ enum PassStatements {
         last_findings, last_finding, last_incomplete
         """
 
-    static let read: SQL = "SELECT \(columns) FROM audit_pass"
+    static let pass: SQL = "SELECT \(columns) FROM audit_pass"
 
     /// Takes or extends the lease of the check for 30 seconds by the database's clock. No row: another instance has the
     /// lease.
-    static func hold(_ holder: RequestID) -> SQL {
+    static func takeLease(_ holder: RequestID) -> SQL {
         """
         UPDATE audit_pass SET holder = \(holder), held_until = statement_timestamp() + interval '30 seconds'
         WHERE holder = \(holder) OR held_until < statement_timestamp()

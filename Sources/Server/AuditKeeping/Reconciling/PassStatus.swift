@@ -59,7 +59,7 @@ public final class PassStatus: Sendable {
     /// The number of findings of verifications on request that nobody has acknowledged, as this process last read it.
     var openFindings: Int { findings.withLock { $0 } }
 
-    func update(openFindings newest: Int) { findings.withLock { $0 = newest } }
+    func setOpenFindings(_ count: Int) { findings.withLock { $0 = count } }
 
     func update(_ newest: Status) { status.withLock { $0 = newest } }
 }

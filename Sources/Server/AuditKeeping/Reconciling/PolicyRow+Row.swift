@@ -11,7 +11,7 @@ extension PolicyRow {
             owners: [], limits: limits, others: try CurrentPolicy.jsonObject(try row["constraints"]))
         self.init(
             id: try row["id"], owners: try row.list("owners") ?? [], isInForce: try row["is_in_force"],
-            values: Self.values(
+            values: Self.fieldTexts(
                 of: limits, others: terms.digestOfOthers, version: try row["version"],
                 awaitsCoOwner: try row["awaits_co_owner"]),
             proposal: try PolicyProposalRow(ifAny: row))

@@ -12,8 +12,8 @@ enum ReconcileStatements {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         let isNextID: SQL = last.map { "id > \($0)" } ?? "id >= \(FamilyID.outside)"
         return """
-            WITH RECURSIVE \(NamedFamilies.part("written", of: "audit_entry", where: isNext)),
-            \(NamedFamilies.part("placed", of: "audit_leaf", where: isNext))
+            WITH RECURSIVE \(NamedFamilies.commonTableExpression("written", of: "audit_entry", where: isNext)),
+            \(NamedFamilies.commonTableExpression("placed", of: "audit_leaf", where: isNext))
             (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(pageSize))
             UNION (SELECT family_id FROM placed WHERE family_id IS NOT NULL LIMIT \(pageSize))
             UNION (SELECT family_id FROM family_clock WHERE \(isNext) ORDER BY family_id LIMIT \(pageSize))
@@ -194,7 +194,7 @@ enum ReconcileStatements {
     }
 
     /// Accounts that an entry ended and that are not deleted.
-    static let revived: SQL = """
+    static let undeletedAccounts: SQL = """
         SELECT u.id, e.family_id, e.n FROM audit_entry e JOIN users u ON u.pseudonym = e.subject
         WHERE e.kind = 'account.deleted' AND u.status <> 'deleted' LIMIT 100
         """

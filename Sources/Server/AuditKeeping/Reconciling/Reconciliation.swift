@@ -24,7 +24,7 @@ public struct Reconciliation: Sendable {
         progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> StateReport {
         let family = family
-        return try await Schema.onDatabase(databaseURL) { database in
+        return try await Schema.withDatabase(databaseURL) { database in
             try await Self.run(family, database, keys, clock, progress)
         }
     }

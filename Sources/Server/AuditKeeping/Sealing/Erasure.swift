@@ -43,7 +43,7 @@ public struct Erasure: Sendable {
         databaseURL: String, keys: AuditKeyring, isDryRun: Bool, clock: any WallClock = SystemClock()
     ) async throws -> Extent {
         let (user, clock) = (user, clock)
-        return try await Schema.onDatabase(databaseURL) { database in
+        return try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             return try await database.transaction { transaction in
                 let person = try await Self.pseudonym(of: user, transaction)
@@ -61,7 +61,7 @@ public struct Erasure: Sendable {
         if let family: FamilyID = try row["family_id"] { throw Fault.member(of: family) }
         guard
             try await transaction.query(
-                ConnectionStatements.living(of: user, address: try row["email"], limit: 1)
+                ConnectionStatements.pendingOrActive(of: user, address: try row["email"], limit: 1)
             ).isEmpty
         else { throw Fault.connected }
         return person

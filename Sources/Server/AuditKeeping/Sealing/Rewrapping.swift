@@ -27,7 +27,7 @@ public enum Rewrapping {
     /// The number of people's keys, and of their keys for models, that each master key wraps, by its name in the
     /// database.
     public static func keyCounts(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             try await database.query(RewrapStatements.keyCounts).map { row throws(PostgresError) in
                 (try row["master"], try row["keys"])
             }
@@ -38,14 +38,14 @@ public enum Rewrapping {
 
     /// - Returns: the number of keys that were wrapped again.
     public static func run(databaseURL: String, keys: AuditKeyring, batch: Int64 = usualBatch) async throws -> Int {
-        try await Schema.onDatabase(databaseURL) { try await rewrapOutdated(keys, $0, batch) }
+        try await Schema.withDatabase(databaseURL) { try await rewrapOutdated(keys, $0, batch) }
     }
 
     /// Wraps the remaining keys again, and forbids the use of the other master keys: writes of a server that was not
     /// restarted are refused. Afterwards the other master keys may be removed from the file.
     /// - Throws: `KeysInUse` when one of them was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             _ = try await rewrapOutdated(keys, database, usualBatch)
             for master in keys.masters.dropFirst() {
                 do {

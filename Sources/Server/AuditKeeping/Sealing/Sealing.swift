@@ -15,7 +15,7 @@ final class Sealing {
     struct Seal {
         let key: SubjectKey
         /// The act's statement that stores a new key; nil for a key that was stored before.
-        var keeping: SQL?
+        var keyInsertion: SQL?
     }
 
     private static let limit = 8_192
@@ -34,10 +34,10 @@ final class Sealing {
     func seal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
         guard let master = keys?.masters.first else { return nil }
         if let key = known[person] { return Seal(key: key) }
-        guard let row = try await queries.read(SubjectKeyStatements.find(person)).first else {
+        guard let row = try await queries.read(SubjectKeyStatements.key(person)).first else {
             let key = SubjectKey(id: person, secret: random.bytes(32))
             let wrapped = master.wrap(key, nonce: random.bytes(24))
-            return Seal(key: key, keeping: SubjectKeyStatements.keep(person, master: master.id, wrapped))
+            return Seal(key: key, keyInsertion: SubjectKeyStatements.insert(person, master: master.id, wrapped))
         }
         guard let key = unwrap(try row["wrapped"], of: person, master: try row["master"]) else {
             throw UnknownMasterKey()
@@ -63,7 +63,7 @@ final class Sealing {
 
 /// Every statement on people's keys.
 enum SubjectKeyStatements {
-    static func find(_ person: Pseudonym) -> SQL {
+    static func key(_ person: Pseudonym) -> SQL {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
@@ -72,7 +72,7 @@ enum SubjectKeyStatements {
         "SELECT DISTINCT ON (master) id, master, wrapped FROM audit_subject_key ORDER BY master"
 
     /// Part of an act: stores a key. Violates `ConstraintName.subjectKey` where another act stored one first.
-    static func keep(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
+    static func insert(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
         "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM ledger_stamp"
     }
 }

@@ -28,7 +28,7 @@ enum AIStatements {
     }
 
     /// Whether a member may use the mediator.
-    static func gate(_ user: UserID, in family: FamilyID) -> SQL {
+    static func permission(_ user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT \(hasConsent), \(isEnabled), \(settings), c.authority_seq
         FROM memberships m LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
@@ -199,7 +199,7 @@ enum AIStatements {
 
     /// A condition: the person asked for the answer in a mediation row, or was sent it. Nobody else may read a text of
     /// the mediator before a draft with it is executed.
-    static func isFor(_ user: SQL, _ row: SQL) -> SQL {
+    static func isReader(_ user: SQL, _ row: SQL) -> SQL {
         "(\(row).actor_id = \(user) OR \(user) = ANY(\(row).recipient_ids))"
     }
 
@@ -208,12 +208,12 @@ enum AIStatements {
     static func visibleRows(_ ids: [ResourceID], to user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT a.id FROM ai_mediation_events a
-        WHERE a.family_id = \(family) AND a.id = ANY(\(SQLList(ids))) AND \(isFor("\(user)", "a"))
+        WHERE a.family_id = \(family) AND a.id = ANY(\(SQLList(ids))) AND \(isReader("\(user)", "a"))
         """
     }
 
     /// Part of an act: records an answer.
-    static func record(
+    static func insertAnswer(
         _ event: EventID, _ nag: NagID?, _ promptType: String, _ tone: AITone, _ summary: String,
         onBehalfOf user: UserID
     ) -> SQL {

@@ -17,7 +17,7 @@ extension Mediator {
         var response = outcome.response
         var author = try word(&response, operation, question, facts, permit, reply)
         author.asked = reply?.asked
-        attempt.reach(.executed)
+        attempt.recordStage(.executed)
         let record = operation.record(services.heuristics, question, facts, response)
         let report = attempt.report(permit, record, by: author)
         let event: EventID = services.random.identifier(at: attempt.caller.now)
@@ -43,7 +43,7 @@ extension Mediator {
         var secondsToWait: Int?
         if let reply, reply.model.isSame(as: model) {
             switch reply.result {
-            case .success(let result) where reply.told == told:
+            case .success(let result) where reply.facts == told:
                 response[keyPath: wording.text] = result.text
                 return Authorship(model.provider, model: model.name)
             case .success: fallback = .factsChanged
@@ -77,11 +77,11 @@ extension Mediator {
         details["rule"] = rule.rawValue
         for (name, value) in record.inputs { details[name] = value }
         var statements = [
-            AIStatements.record(
+            AIStatements.insertAnswer(
                 event, attempt.nag, record.promptType ?? operation.rawValue, record.tone, record.summary,
                 onBehalfOf: caller.userID)
         ]
-        if !requester.settings.logsErrorsOnly, let row = attempt.row(report, nil) { statements.append(row) }
+        if !requester.settings.logsErrorsOnly, let row = attempt.insertion(report, nil) { statements.append(row) }
         if let session = attempt.options.sessionID {
             let turn = SessionTurn(operation, words: attempt.question.content, record)
             statements += turns.adding(turn, of: attempt.id, to: session, at: caller.now)

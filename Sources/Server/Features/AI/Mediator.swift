@@ -192,7 +192,7 @@ package final class Mediator {
         _ caller: Caller, _ family: FamilyID, _ queries: any Queries
     ) async throws -> (Member, AISettings) {
         let member = try await services.access.member(caller, of: family, queries)
-        let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
+        let gate = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
         try Requester.requireAIAllowed(gate)
         return (member, try AISettings(gate))
     }
@@ -241,7 +241,7 @@ package final class Mediator {
         if let refusal = try await attempt.refusalOfReuse(queries) { return .failure(refusal) }
         let (user, settings) = (attempt.caller.userID, attempt.requester.settings)
         let engine: PolicyEngine
-        if let kept = obeyed.kept(for: user, settings.constraints) {
+        if let kept = obeyed.cachedEngine(for: user, settings.constraints) {
             engine = kept
         } else {
             engine = try await obeyed.engine(for: user, settings.constraints, queries)

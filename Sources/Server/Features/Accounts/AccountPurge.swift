@@ -87,7 +87,7 @@ public enum AccountPurgeCommand {
         databaseURL: String, keys: AuditKeyring, days: Int, isDryRun: Bool, clock: any WallClock = SystemClock(),
         report: @escaping @Sendable (_ user: UserID, _ deletedAt: Timestamp) -> Void
     ) async throws -> Int {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let purge = AccountPurge(database: database, ledger: tool.ledger, days: days)
             let due = try await purge.due(at: clock.now())

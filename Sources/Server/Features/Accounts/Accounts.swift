@@ -18,7 +18,7 @@ final class Accounts {
     /// The group `accounts`: accounts as a whole.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createAccount, fill)
-        routes.responding(API.exportAccount, AccountDataExport(services).stream)
+        routes.signedInResponding(API.exportAccount, AccountDataExport(services).stream)
         routes.signedIn(API.deleteAccount, delete)
         let me = Me(services)
         me.register(in: routes)
@@ -60,7 +60,7 @@ final class Accounts {
             id: user, email: person.email, displayName: person.displayName, status: AccountStatus.deleted.rawValue,
             createdAt: person.createdAt)
         if let family = account.family {
-            return try await families.depart(caller, user, from: family, by: .deletingAccount(answer, at: caller.now))
+            return try await families.depart(caller, user, from: family, by: .accountDeletion(answer, at: caller.now))
         }
         do {
             return try await services.ledger.write(caller, in: .outside) { queries in
@@ -83,7 +83,7 @@ final class Accounts {
 }
 
 extension Departure<AccountResponse> {
-    static func deletingAccount(_ answer: AccountResponse, at now: Timestamp) -> Departure {
+    static func accountDeletion(_ answer: AccountResponse, at now: Timestamp) -> Departure {
         Departure(
             kind: .accountDeleted, deniedKind: .accountDeleteDenied,
             denial: { member, person in

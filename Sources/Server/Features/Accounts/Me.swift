@@ -40,7 +40,7 @@ final class Me {
         me.consents = try await database.query(ConsentStatements.typesInForce(for: account.id, in: familyID)).map {
             row throws(PostgresError) -> ConsentType in try row["consent_type"]
         }
-        let ai = try await database.query(AIStatements.gate(account.id, in: familyID)).one()
+        let ai = try await database.query(AIStatements.permission(account.id, in: familyID)).one()
         let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).one()
         let read = PreferenceStatements.current(of: account.id, in: familyID)
         let stored: StoredPreferences = try await database.query(read).one()["prefs"]

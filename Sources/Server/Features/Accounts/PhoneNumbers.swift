@@ -36,7 +36,7 @@ final class PhoneNumbers {
         let limits = [Attempts.Limit.phoneCodes(to: phone, services.tokens), .phoneCodes]
         let answer = try await services.confirming(call.body.password, of: account, email, caller, in: chain) {
             success in
-            try await Attempts.count(limits, at: now, services.database)
+            try await Attempts.record(limits, at: now, services.database)
             return try await Attempts.refundingOnFailure(limits, at: now, services.database) {
                 try await services.ledger.write(caller, in: chain) { queries in
                     let seq = try await Ledger.newestNumber(of: chain, queries)

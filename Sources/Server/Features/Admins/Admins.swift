@@ -64,7 +64,7 @@ public enum Admins {
         let pool = try PasswordHashing.pool(queueLimit: 1)
         defer { pool.stop() }
         let hash = try await PasswordHashing(pool, cost: cost).hash(password, .credentials, for: address)
-        return try await Schema.onDatabase(databaseURL) { database in
+        return try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let now = clock.now()
             let person = Person(
@@ -92,7 +92,7 @@ public enum Admins {
     public static func revoke(
         databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()
     ) async throws {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let now = clock.now()
             guard let row = try await database.query(AdminStatements.active(email: email.lowercased())).first else {
@@ -111,7 +111,7 @@ public enum Admins {
 
     /// All administrators, former ones too, oldest first.
     public static func list(databaseURL: String) async throws -> [Admin] {
-        try await Schema.onDatabase(databaseURL) { database in
+        try await Schema.withDatabase(databaseURL) { database in
             try await database.query(AdminStatements.all).map { row throws(PostgresError) in
                 Admin(
                     id: try row["id"], email: try row["email"] ?? "(erased)", createdAt: try row["created_at"],

@@ -11,7 +11,7 @@ extension Admins {
         databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()
     ) async throws -> String {
         guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
-        return try await Schema.onDatabase(databaseURL) { database in
+        return try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let now = clock.now()
             let row = try await database.query(AccountStatements.byEmail(address, from: [], at: now)).first
@@ -24,7 +24,7 @@ extension Admins {
             try await database.transaction { transaction in
                 try await tool.perform(act, in: person.chain, tool.context(now), transaction)
             }
-            return AccountCodes.shown(code)
+            return AccountCodes.formatted(code)
         }
     }
 }

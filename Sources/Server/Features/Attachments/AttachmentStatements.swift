@@ -71,7 +71,7 @@ enum AttachmentStatements {
     }
 
     /// Parts of an act: attach uploads to a new nag, in that order.
-    static func use(_ attachments: [AttachmentID], in nag: NagID) -> [SQL] {
+    static func attach(_ attachments: [AttachmentID], in nag: NagID) -> [SQL] {
         if attachments.isEmpty { return [] }
         let list = SQLList(attachments)
         return [

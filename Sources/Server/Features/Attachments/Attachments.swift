@@ -19,8 +19,8 @@ package final class Attachments {
 
     /// The group `attachments`.
     func register(in routes: RouteTable) {
-        routes.responding(API.createAttachment, create)
-        routes.responding(API.getAttachment, get)
+        routes.signedInResponding(API.createAttachment, create)
+        routes.signedInResponding(API.getAttachment, get)
     }
 
     // MARK: For nags

@@ -29,7 +29,7 @@ final class AuditCheck {
             family,
             pause: { [services] _ in
                 try await services.requireReader(reader, caller)
-                await services.database.poller.nextSlice()
+                await services.database.poller.yieldSlice()
             })
         if let first = report.findings.first {
             try await findings.keep(

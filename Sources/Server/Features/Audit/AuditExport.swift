@@ -36,7 +36,7 @@ final class AuditExport {
                     var bytes: [UInt8] = []
                     bytes.reserveCapacity(1_024 * lines.count)
                     for (index, line) in lines.enumerated() {
-                        await slice.endOfLine(index)
+                        await slice.yieldIfDue(after: index)
                         bytes += line.jsonBytes
                         bytes.append(UInt8(ascii: "\n"))
                     }
@@ -62,7 +62,7 @@ final class AuditExport {
         do {
             try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: caller.now) { lines in
                 for (index, line) in lines.enumerated() {
-                    await slice.endOfLine(index)
+                    await slice.yieldIfDue(after: index)
                     guard let record = ExportRecord(line) else { continue }
                     try verifier.check(record)
                 }
@@ -72,7 +72,7 @@ final class AuditExport {
         }
         if finding == nil, reader.family == nil, let keys = services.auditKeyring {
             finding = try await CheckpointCheck(services.throttledQueries(of: caller), keys).firstForeign {
-                await slice.endOfLine($0)
+                await slice.yieldIfDue(after: $0)
             }
         }
         let verdict = finding.map { AuditLogVerifier.Verdict.tampered($0) } ?? verifier.verdict()

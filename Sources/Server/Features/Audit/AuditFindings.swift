@@ -57,7 +57,7 @@ final class AuditFindings {
     /// Reads the number of open findings, for the metrics of this process.
     func refreshCount() async throws {
         let row = try await services.database.query(AuditFindingStatements.countOpen).one()
-        services.checkpointStatus.pass.update(openFindings: try row["count"])
+        services.checkpointStatus.pass.setOpenFindings(try row["count"])
     }
 }
 

@@ -8,12 +8,12 @@ enum AuditRoutes {
         let findings = AuditFindings(services)
         let (export, people) = (AuditExport(services, findings), AuditPeopleList(services))
         routes.signedIn(API.listAuditEvents, events.list)
-        routes.responding(API.exportAuditEvents, AuditEventsExport(services).stream)
+        routes.signedInResponding(API.exportAuditEvents, AuditEventsExport(services).stream)
         routes.constant(API.listAuditKinds, AuditKindList(kinds: AuditKind.allCases.map(\.rawValue).sorted()))
         routes.signedIn(API.listAuditPeople, people.list)
         routes.signedIn(API.listAuditConsents, people.consents)
         routes.signedIn(API.getAuditEvent, events.detail)
-        routes.responding(API.exportAuditLog, export.stream)
+        routes.signedInResponding(API.exportAuditLog, export.stream)
         routes.signedIn(API.verifyAuditLog, export.verify)
         routes.signedIn(API.checkAuditLog, AuditCheck(services, findings).check)
         routes.signedIn(API.listAuditFindings, findings.list)
@@ -22,10 +22,10 @@ enum AuditRoutes {
         routes.signedIn(API.listAuditFamilies, overview.families)
         routes.signedIn(API.getAuditActivity, overview.activity)
         routes.open(API.proveAuditConsistency, log.consistency)
-        routes.openlyResponding(API.getAuditCheckpoint, log.checkpoint)
+        routes.openResponding(API.getAuditCheckpoint, log.checkpoint)
         routes.open(API.listAuditKeys, log.keys)
-        routes.openlyResponding(API.getAuditTile) { try await log.tile($1.parameters) }
-        routes.openlyResponding(API.getAuditTileOfTwo) { try await log.tile($1.parameters) }
-        routes.openlyResponding(API.getAuditTileOfThree) { try await log.tile($1.parameters) }
+        routes.openResponding(API.getAuditTile) { try await log.tile($1.parameters) }
+        routes.openResponding(API.getAuditTileOfTwo) { try await log.tile($1.parameters) }
+        routes.openResponding(API.getAuditTileOfThree) { try await log.tile($1.parameters) }
     }
 }

@@ -24,7 +24,7 @@ enum AccountCodes {
     }
 
     /// The code as people read it: `ABCDE-FGHJK-MNPQR-STUVW`.
-    static func shown(_ code: String) -> String {
+    static func formatted(_ code: String) -> String {
         let letters = Array(code)
         return stride(from: 0, to: letters.count, by: 5)
             .map { String(letters[$0..<min($0 + 5, letters.count)]) }.joined(separator: "-")
@@ -33,13 +33,13 @@ enum AccountCodes {
 
 /// Every statement on the codes.
 enum AccountCodeStatements {
-    /// Reads the `person` whose code it is, their `new_email`, when their password was set, and the chain's `seq`.
-    static func find(
+    /// Reads the `Person` whose code it is, their `new_email`, when their password was set, and the chain's `seq`.
+    static func owner(
         _ code: AccountCode, for purpose: AccountCodes.Purpose, at now: Timestamp, chain: FamilyID = .outside
     ) -> SQL {
         """
-        SELECT \(AccountStatements.person), k.new_email, c.seq
-        FROM account_codes k JOIN users u ON u.id = k.user_id AND u.status <> 'deleted' \(AccountStatements.membership)
+        SELECT \(AccountStatements.personColumns), k.new_email, c.seq
+        FROM account_codes k JOIN users u ON u.id = k.user_id AND u.status <> 'deleted' \(AccountStatements.membershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
         WHERE k.code_hash = \(AccountCodes.hash(code.wireText, for: purpose)) AND k.expires_at > \(now)
         """

@@ -4,25 +4,25 @@ import SQL
 /// Every statement on accounts (the table `users`).
 enum AccountStatements {
     /// The columns that `Person` reads: of an account `u` and its active membership `m`.
-    static let person: SQL =
+    static let personColumns: SQL =
         """
         u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role,
         u.status <> 'deleted'
                        AND EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
         """
-    static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
+    static let membershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
-    /// A `person` with their `password_hash`, when it was set, whether the account has used an address with one of these
+    /// A `Person` with their `password_hash`, when it was set, whether the account has used an address with one of these
     /// hashes or a device with that secret's hash, and the `seq` of that chain.
     static func byEmail(
         _ email: String, from addresses: [[UInt8]], on device: [UInt8]? = nil, at now: Timestamp,
         chain: FamilyID = .outside
     ) -> SQL {
         """
-        SELECT \(person), u.password_hash, u.password_set_at, c.seq,
+        SELECT \(personColumns), u.password_hash, u.password_set_at, c.seq,
                \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address,
                \(DeviceSecretStatements.isKnown(device, at: now)) AS is_known_device
-        FROM users u \(membership) JOIN family_clock c ON c.family_id = \(chain)
+        FROM users u \(membershipJoin) JOIN family_clock c ON c.family_id = \(chain)
         WHERE u.email = \(email) AND u.status <> 'deleted'
         """
     }
@@ -46,7 +46,7 @@ enum AccountStatements {
     static func address(of user: UserID) -> SQL { "(SELECT w.email FROM users w WHERE w.id = \(user))" }
 
     static func byID(_ user: UserID) -> SQL {
-        "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
+        "SELECT \(personColumns) FROM users u \(membershipJoin) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
     /// The account's `status`, `created_at`, `phone`, and whether it `has_date_of_birth`.

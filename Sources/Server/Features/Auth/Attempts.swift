@@ -82,8 +82,8 @@ struct Attempts {
     /// Counts one attempt against every limit, or against none of them.
     /// - Throws: 429 with the time to wait when a limit is used up, as the first such limit words it. Then the secret
     ///   MUST NOT be checked, and no code sent.
-    static func count(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
-        let counted = try await queries.query(AttemptStatements.count(limits, at: now)).map {
+    static func record(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
+        let counted = try await queries.query(AttemptStatements.increment(limits, at: now)).map {
             row throws(PostgresError) -> [UInt8] in try row["subject"]
         }
         let usedUp = limits.filter { !counted.contains($0.subject) }
@@ -95,7 +95,7 @@ struct Attempts {
 
     /// Counts one attempt; false when the limit is used up.
     static func allow(_ limit: Limit, at now: Timestamp, _ queries: any Queries) async throws -> Bool {
-        try await !queries.query(AttemptStatements.count([limit], at: now)).isEmpty
+        try await !queries.query(AttemptStatements.increment([limit], at: now)).isEmpty
     }
 
     /// Runs `body`, and refunds the attempt where it throws: then the secret was not checked, or was right.
@@ -121,7 +121,7 @@ enum AttemptStatements {
     /// Counts one attempt against each limit, and returns the `subject` of each limit that allowed it.
     ///
     /// `window_started` is the moment up to which regained attempts are already subtracted from `attempts`.
-    static func count(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
+    static func increment(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
         let maxCount = byLimit(limits) { "\($0.maxCount)" }
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
         let returned: SQL = """

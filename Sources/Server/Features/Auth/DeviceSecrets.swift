@@ -47,7 +47,7 @@ enum DeviceSecretStatements {
     }
 
     /// Part of an act: a session began with the secret.
-    static func use(_ hash: [UInt8], of user: UserID, in session: SessionID, at now: Timestamp) -> SQL {
+    static func markUsed(_ hash: [UInt8], of user: UserID, in session: SessionID, at now: Timestamp) -> SQL {
         """
         UPDATE device_secrets SET session_id = \(session), last_used_at = \(now) FROM ledger_stamp
         WHERE secret_hash = \(hash) AND user_id = \(user)

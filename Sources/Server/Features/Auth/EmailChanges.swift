@@ -61,7 +61,7 @@ final class EmailChanges {
         let now = caller.now
         let account = try await services.access.account(caller, services.database)
         let (old, chain) = (try account.ownEmail(), account.family ?? .outside)
-        let read = AccountCodeStatements.find(call.body.code, for: .emailChange, at: now, chain: chain)
+        let read = AccountCodeStatements.owner(call.body.code, for: .emailChange, at: now, chain: chain)
         let decide = { (queries: any Queries) async throws -> Decision<AccountResponse> in
             let account = try await self.services.access.account(caller, queries)
             guard let row = try await queries.query(read).first, let new: String = try row["new_email"] else {

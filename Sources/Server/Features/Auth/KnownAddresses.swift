@@ -27,7 +27,7 @@ enum KnownAddressStatements {
     }
 
     /// Part of an act: records that the account has used an address.
-    static func remember(_ hash: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+    static func insert(_ hash: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO known_addresses (user_id, address_hash, last_used_at) SELECT \(user), \(hash), \(now) FROM ledger_stamp
         ON CONFLICT (user_id, address_hash) DO UPDATE SET last_used_at = excluded.last_used_at

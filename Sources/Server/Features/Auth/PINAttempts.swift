@@ -32,8 +32,8 @@ struct PINAttempts {
     /// Counts one attempt.
     /// - Returns: when the lockout ends that begins if this attempt is wrong; nil if none begins.
     /// - Throws: 429 with the time to wait during a lockout; the PIN MUST then not be checked.
-    func count(at now: Timestamp, _ queries: any Queries) async throws -> Timestamp? {
-        if let counted = try await queries.query(PINAttemptStatements.count(self, at: now)).first {
+    func record(at now: Timestamp, _ queries: any Queries) async throws -> Timestamp? {
+        if let counted = try await queries.query(PINAttemptStatements.increment(self, at: now)).first {
             return try counted["locked_until"]
         }
         let row = try await queries.query(PINAttemptStatements.lockout(self)).first
@@ -81,7 +81,7 @@ extension Act {
 enum PINAttemptStatements {
     /// Counts an attempt, and returns a row with the end of the lockout that it begins, if any. No row during a
     /// lockout.
-    static func count(_ attempts: PINAttempts, at now: Timestamp) -> SQL {
+    static func increment(_ attempts: PINAttempts, at now: Timestamp) -> SQL {
         let number: SQL = "CASE WHEN \(isForgotten(at: now)) THEN 1 ELSE least(p.attempts, 1000000) + 1 END"
         return """
             INSERT INTO pin_attempts AS p (subject, attempts, last_at) VALUES (\(attempts.subject), 1, \(now))

@@ -21,7 +21,7 @@ extension Services {
         let row = try await database.query(AccountStatements.byEmail(email, from: addresses, at: now)).first
         let isKnown: Bool = try row?["is_known_address"] ?? false
         let (own, shared) = Attempts.limits(email, from: remote, isKnown: isKnown)
-        try await Attempts.count([own] + shared, at: now, database)
+        try await Attempts.record([own] + shared, at: now, database)
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let isRight = try await Attempts.refundingOnFailure([own] + shared, at: now, database) {
             try await hashing.verify(password.wireText, against: hash, .credentials, for: caller.userID)

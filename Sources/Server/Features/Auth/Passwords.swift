@@ -66,7 +66,7 @@ final class Passwords {
     {
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
         let (email, now) = (call.body.email.wireText, context.now)
-        try await Attempts.count([.resets(from: context.remote)], at: now, services.database)
+        try await Attempts.record([.resets(from: context.remote)], at: now, services.database)
         let isWithinLimit = try await Attempts.allow(.resets(of: email), at: now, services.database)
         let row = try await services.database.query(AccountStatements.byEmail(email, from: [], at: now)).first
         let hash: String? = try row?["password_hash"]
@@ -89,7 +89,7 @@ final class Passwords {
     func reset(_ context: CallContext, _ call: Call<NoParameters, PasswordReset>) async throws -> NoAnswer {
         let (body, now) = (call.body, context.now)
         let found = try await services.database.query(
-            AccountCodeStatements.find(body.code, for: .passwordReset, at: now)
+            AccountCodeStatements.owner(body.code, for: .passwordReset, at: now)
         ).first
         guard let person = try found.map(Person.init), let email = person.email else {
             throw APIError.accountCodeIsInvalid
@@ -97,7 +97,7 @@ final class Passwords {
         try Self.requireStrength(body.newPassword, isAdmin: person.isAdmin, email)
         let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: person.id)
         let chain = person.chain
-        let read = AccountCodeStatements.find(body.code, for: .passwordReset, at: now, chain: chain)
+        let read = AccountCodeStatements.owner(body.code, for: .passwordReset, at: now, chain: chain)
         let answer: NoAnswer = try await services.ledger.write(context, in: chain) { queries in
             guard let row = try await queries.query(read).first else { throw APIError.accountCodeIsInvalid }
             let person = try Person(row)

@@ -29,7 +29,7 @@ struct Person {
         isAdmin = false
     }
 
-    /// Reads the columns of `AccountStatements.person`.
+    /// Reads the columns of `AccountStatements.personColumns`.
     init(_ row: Row) throws(PostgresError) {
         id = try row["id"]
         pseudonym = try row["pseudonym"]

@@ -6,7 +6,7 @@ import SQL
 enum SessionStatements {
     // MARK: Reads
 
-    /// The session of a refresh token: the `person`, `session_id`, whether it `stands`, the token's `expires_at` and
+    /// The session of a refresh token: the `Person`, `session_id`, whether it `stands`, the token's `expires_at` and
     /// `replaced_at`, and the `seq` of that chain of the audit log.
     static func byRefreshToken(_ hash: [UInt8], at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         """
@@ -32,14 +32,14 @@ enum SessionStatements {
 
     private static func session(at now: Timestamp) -> SQL {
         """
-        \(AccountStatements.person), s.id AS session_id, c.seq,
+        \(AccountStatements.personColumns), s.id AS session_id, c.seq,
         s.revoked_at IS NULL AND s.expires_at > \(now) AS stands
         """
     }
 
     private static func owner(_ chain: FamilyID) -> SQL {
         """
-        JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' \(AccountStatements.membership)
+        JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' \(AccountStatements.membershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
         """
     }
@@ -58,7 +58,7 @@ enum SessionStatements {
     }
 
     /// A row when the person has that session, and it is open.
-    static func openSession(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
+    static func activeSession(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT id FROM sessions
         WHERE id = \(session) AND user_id = \(user) AND revoked_at IS NULL AND expires_at > \(now)
@@ -109,7 +109,7 @@ enum SessionStatements {
 
     // MARK: Statements of an act
 
-    static func open(
+    static func insert(
         _ session: SessionID, of user: UserID, isChild: Bool, client: String?, at now: Timestamp,
         for lifetime: Timestamp.Span
     ) -> SQL {
@@ -119,14 +119,14 @@ enum SessionStatements {
         """
     }
 
-    static func keep(refreshHash hash: [UInt8], of session: SessionID, at now: Timestamp) -> SQL {
+    static func insert(refreshHash hash: [UInt8], of session: SessionID, at now: Timestamp) -> SQL {
         """
         INSERT INTO refresh_tokens (token_hash, session_id, issued_at, expires_at)
         SELECT \(hash), \(session), \(now), \(now + Tokens.refreshLifetime) FROM ledger_stamp
         """
     }
 
-    static func replace(refreshHash hash: [UInt8], at now: Timestamp) -> SQL {
+    static func markReplaced(refreshHash hash: [UInt8], at now: Timestamp) -> SQL {
         "UPDATE refresh_tokens SET replaced_at = \(now) FROM ledger_stamp WHERE token_hash = \(hash) AND replaced_at IS NULL"
     }
 

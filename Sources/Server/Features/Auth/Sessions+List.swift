@@ -23,7 +23,7 @@ extension Sessions {
     func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.sessionID
         return try await endingSessions(of: caller) { account, seq, queries in
-            guard try await !queries.query(SessionStatements.openSession(id, of: account.id, at: caller.now)).isEmpty
+            guard try await !queries.query(SessionStatements.activeSession(id, of: account.id, at: caller.now)).isEmpty
             else {
                 throw APIError.noSuchSession
             }

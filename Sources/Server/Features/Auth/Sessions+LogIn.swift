@@ -20,7 +20,7 @@ extension Sessions {
         let device = isKnownDevice ? sent : nil
         let (own, shared) = Attempts.limits(
             email, from: remote, on: device.map(DeviceSecrets.hash), isKnown: isKnownAddress)
-        try await Attempts.count([own] + shared, at: now, services.database)
+        try await Attempts.record([own] + shared, at: now, services.database)
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let (password, lane) = (
@@ -58,7 +58,7 @@ extension Sessions {
     /// Parts of an act: the account has used the address of this request.
     func rememberAddress(of user: UserID, _ email: String, _ context: CallContext) -> [SQL] {
         KnownAddresses.hashes(email, context.remote, services.tokens).prefix(1).map {
-            KnownAddressStatements.remember($0, of: user, at: context.now)
+            KnownAddressStatements.insert($0, of: user, at: context.now)
         }
     }
 
@@ -69,15 +69,15 @@ extension Sessions {
         -> AuthResponse
     {
         let (now, code, username) = (context.now, call.body.familyCode, call.body.username)
-        let read = CredentialStatements.all(code: code)
+        let read = CredentialStatements.children(code: code)
         let row = try ChildName.find(username, in: try await services.database.query(read))
         let person = try row.map(Person.init)
         let address = Attempts.Limit.address(context.remote)
         let tries = person.map { PINAttempts.of($0.id) } ?? .ofNobody(username, code: code)
-        try await Attempts.count([address], at: now, services.database)
+        try await Attempts.record([address], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
         let (isRight, lockout) = try await Attempts.refundingOnFailure([address], at: now, services.database) {
-            let lockout = try await tries.count(at: now, services.database)
+            let lockout = try await tries.record(at: now, services.database)
             let isRight = try await tries.refundingOnFailure(services.database) {
                 try await services.hashing.verify(
                     call.body.pin.wireText, against: hash, .childSignIn, for: context.remote)

@@ -50,8 +50,8 @@ extension Sessions {
                 throw APIError.refreshTokenIsInvalid
             }
             act.statements = [
-                SessionStatements.replace(refreshHash: hash, at: now),
-                SessionStatements.keep(refreshHash: Tokens.refreshHash(next), of: session, at: now),
+                SessionStatements.markReplaced(refreshHash: hash, at: now),
+                SessionStatements.insert(refreshHash: Tokens.refreshHash(next), of: session, at: now),
                 SessionStatements.prolong(
                     session, at: now, for: Self.lifetime(of: person).unused, longest: Self.lifetime(of: person).longest),
             ]

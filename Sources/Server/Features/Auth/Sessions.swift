@@ -18,7 +18,7 @@ package final class Sessions {
         routes.open(API.logIn, logIn)
         routes.open(API.childLogIn, childLogIn)
         routes.open(API.refreshSession, refresh)
-        routes.openOrSignedIn(API.logOut, logOut)
+        routes.optionallySignedIn(API.logOut, logOut)
         routes.signedIn(API.listSessions, list)
         routes.signedIn(API.endSession, endOne)
         routes.signedIn(API.endOtherSessions, endOthers)
@@ -48,7 +48,7 @@ package final class Sessions {
         opening.statements +=
             device == nil
             ? DeviceSecretStatements.insert(hash, of: person.id, in: opening.id, at: context.now)
-            : [DeviceSecretStatements.use(hash, of: person.id, in: opening.id, at: context.now)]
+            : [DeviceSecretStatements.markUsed(hash, of: person.id, in: opening.id, at: context.now)]
         return opening
     }
 
@@ -59,10 +59,10 @@ package final class Sessions {
         return Opening(
             id: session,
             statements: [
-                SessionStatements.open(
+                SessionStatements.insert(
                     session, of: person.id, isChild: isChild, client: context.client, at: now,
                     for: Self.lifetime(of: person).unused),
-                SessionStatements.keep(refreshHash: Tokens.refreshHash(token), of: session, at: now),
+                SessionStatements.insert(refreshHash: Tokens.refreshHash(token), of: session, at: now),
             ],
             answer: response(for: person, session, refreshToken: token, issuedAt: now))
     }

@@ -10,7 +10,7 @@ extension Connections {
         let caller = caller.withoutConditions
         while true {
             let account = try await services.access.account(caller, services.database)
-            let living = ConnectionStatements.living(
+            let living = ConnectionStatements.pendingOrActive(
                 of: account.id, address: account.connectableAddress, limit: InvitationExpiry.batch)
             let found = try await services.database.query(living).map { row throws(PostgresError) -> ConnectionID in
                 try row["id"]

@@ -79,7 +79,7 @@ enum ConnectionStatements {
     ///   - user: an SQL expression or a value.
     ///   - address: their email address; null for somebody who may not be connected. Invitations that were sent before
     ///     the address had an account are found by it.
-    static func own(of user: SQL, address: SQL) -> SQL {
+    static func connections(of user: SQL, address: SQL) -> SQL {
         """
         SELECT c.*, CASE WHEN c.responded_at IS NOT NULL AND c.status <> 'declined' THEN c.invitee_id END AS other_id,
                CASE WHEN c.responded_at IS NOT NULL AND c.status <> 'declined' THEN c.invitee_id END AS shown_invitee_id
@@ -92,7 +92,7 @@ enum ConnectionStatements {
         """
     }
 
-    /// The columns that `ConnectionResponse` reads: of a connection `c` from `own` and the other party `o`.
+    /// The columns that `ConnectionResponse` reads: of a connection `c` from `connections` and the other party `o`.
     private static let columns: SQL = """
         c.id, c.inviter_id, c.shown_invitee_id, c.invitee_email, c.status, c.caregiver, c.created_at, c.responded_at,
         o.email AS other_email, o.display_name AS other_name
@@ -110,7 +110,7 @@ enum ConnectionStatements {
         if isInbound { filter = "\(filter) AND c.inviter_id <> \(user)" }
         let statement = page.select(
             columns, from: "own", as: "c", where: filter, joining: other, orderBy: "c.created_at DESC, c.id DESC")
-        return "WITH own AS MATERIALIZED (\(own(of: "\(user)", address: "\(address)"))) \(statement)"
+        return "WITH own AS MATERIALIZED (\(connections(of: "\(user)", address: "\(address)"))) \(statement)"
     }
 
     /// Reads a connection as one of its parties sees it, with the other columns of `ConnectionView`. No row: the user
@@ -123,7 +123,7 @@ enum ConnectionStatements {
                \(activeCount(of: "\(user)")) AS own_active, \(activeCount(of: "c.inviter_id")) AS inviter_active,
                \(NagStatements.countOpen(over: "c.id")) AS open_nags,
                \(NagStatements.countOpen(over: "c.id", besidesParties: true)) AS open_child_nags
-        FROM (\(own(of: "\(user)", address: "\(address)"))) c
+        FROM (\(connections(of: "\(user)", address: "\(address)"))) c
         JOIN family_clock k ON k.family_id = c.id
         \(other)
         WHERE c.id = \(id)
@@ -135,7 +135,7 @@ enum ConnectionStatements {
     static func invitation(by user: UserID, _ address: String?, to email: String, at now: Timestamp) -> SQL {
         """
         SELECT i.id AS invitee_id, \(contact(of: "\(user)", with: "i.id")),
-               (SELECT c.id FROM (\(own(of: "\(user)", address: "\(address)"))) c
+               (SELECT c.id FROM (\(connections(of: "\(user)", address: "\(address)"))) c
                 WHERE c.status IN ('pending', 'active')
                     AND (c.inviter_id = i.id OR c.inviter_id = \(user) AND (c.invitee_id = i.id OR c.invitee_email = \(email)))
                 ORDER BY c.status LIMIT 1) AS living,
@@ -180,7 +180,7 @@ enum ConnectionStatements {
     }
 
     /// Selects those of the ids that are connections'.
-    static func among(_ ids: [FamilyID]) -> SQL {
+    static func ids(among ids: [FamilyID]) -> SQL {
         "SELECT c.id FROM connections c WHERE c.id = ANY(\(SQLList(ids)))"
     }
 
@@ -209,9 +209,9 @@ enum ConnectionStatements {
     }
 
     /// The pending and active connections of somebody, at most `limit`: `id`.
-    static func living(of user: UserID, address: String?, limit: Int) -> SQL {
+    static func pendingOrActive(of user: UserID, address: String?, limit: Int) -> SQL {
         """
-        SELECT c.id FROM (\(own(of: "\(user)", address: "\(address)"))) c
+        SELECT c.id FROM (\(connections(of: "\(user)", address: "\(address)"))) c
         WHERE c.status IN ('pending', 'active') ORDER BY c.id LIMIT \(limit)
         """
     }

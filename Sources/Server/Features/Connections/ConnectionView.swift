@@ -56,7 +56,7 @@ struct ConnectionView {
     func cancelNags(toChildrenOnly: Bool = false, by act: Act, at now: Timestamp) throws -> Act {
         let count = toChildrenOnly ? openNags.toChildren : openNags.all
         guard count > 0 else { return act }
-        guard count <= NagStatements.cancelledAtOnce else { throw TooManyOpenNags() }
+        guard count <= NagStatements.cancelBatchSize else { throw TooManyOpenNags() }
         var act = act
         act.details["cancelled_nags"] = "\(count)"
         act.stampedRows = count

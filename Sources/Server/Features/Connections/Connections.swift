@@ -89,7 +89,7 @@ final class Connections {
     ) async throws -> ConnectionResponse {
         while true {
             do {
-                return try await decideOnce(caller, call, body)
+                return try await attemptDecision(caller, call, body)
             } catch is ConnectionView.TooManyOpenNags {
                 let nags = NagStatements.open(over: call.connectionID)
                 try await ConnectionNagCancellation(services).cancel(nags, caller.context)
@@ -97,7 +97,7 @@ final class Connections {
         }
     }
 
-    private func decideOnce(
+    private func attemptDecision(
         _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
         let id = call.connectionID

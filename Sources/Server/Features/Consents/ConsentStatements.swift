@@ -133,7 +133,7 @@ enum ConsentStatements {
 
     // MARK: Statements of an act
 
-    static func grant(_ consent: ConsentResponse, at now: Timestamp) -> SQL {
+    static func insert(_ consent: ConsentResponse, at now: Timestamp) -> SQL {
         """
         INSERT INTO consents (id, user_id, family_id, consent_type, granted_at, granted_seq)
         SELECT \(consent.id), \(consent.userID), \(consent.familyID), \(consent.type), \(now), seq FROM ledger_stamp

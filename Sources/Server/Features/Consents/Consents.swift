@@ -50,7 +50,7 @@ package final class Consents {
             let act = Act(
                 kind: .consentGranted, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
-                changesRights: true, stampedRows: 0, statements: [ConsentStatements.grant(consent, at: caller.now)])
+                changesRights: true, stampedRows: 0, statements: [ConsentStatements.insert(consent, at: caller.now)])
             return .perform(act, consent)
         }
     }
@@ -88,7 +88,7 @@ package final class Consents {
             let act = Act(
                 kind: .consentGranted, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
-                changesRights: true, stampedRows: 0, statements: [ConsentStatements.grant(consent, at: caller.now)])
+                changesRights: true, stampedRows: 0, statements: [ConsentStatements.insert(consent, at: caller.now)])
             return .perform(act, consent)
         }
     }

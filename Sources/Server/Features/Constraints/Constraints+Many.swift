@@ -49,11 +49,11 @@ extension Constraints {
             let positions = try await ConstraintPositions(of: member, queries)
             for scope in ConstraintScope.allCases {
                 let count = positions[scope].count + scopes.count { $0 == scope }
-                guard count <= ConstraintLimit.constraintsPerScope else { return Self.full(member) }
+                guard count <= ConstraintLimit.constraintsPerScope else { return Self.limitRefusal(member) }
             }
             var (after, added) = (positions, [] as [ConstraintResponse])
             for (index, terms) in call.body.constraints.enumerated() {
-                let constraint = try made(terms, by: member, at: caller.now)
+                let constraint = try makeConstraint(terms, by: member, at: caller.now)
                 try after.insert(constraint, path: "constraints[\(index)].")
                 added.append(constraint)
             }

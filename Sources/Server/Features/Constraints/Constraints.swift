@@ -20,7 +20,7 @@ final class Constraints {
         routes.signedIn(API.createConstraint, create)
         routes.signedIn(API.orderConstraints, order)
         routes.signedIn(API.listConstraintTemplates, templates)
-        routes.written(API.simulateConstraints, simulate)
+        routes.signedInWriting(API.simulateConstraints, simulate)
         routes.signedIn(API.exportConstraints, export)
         routes.signedIn(API.importConstraints, importAll)
         routes.signedIn(API.getConstraint, get)
@@ -77,8 +77,10 @@ final class Constraints {
                 return .denied(.aiConstraintChangeDenied, to: member, denial)
             }
             let positions = try await ConstraintPositions(of: member, queries)
-            guard positions[terms.scope].count < ConstraintLimit.constraintsPerScope else { return Self.full(member) }
-            let constraint = try made(terms, by: member, at: caller.now)
+            guard positions[terms.scope].count < ConstraintLimit.constraintsPerScope else {
+                return Self.limitRefusal(member)
+            }
+            let constraint = try makeConstraint(terms, by: member, at: caller.now)
             var after = positions
             try after.insert(constraint)
             let moves = after.moved(since: positions)
@@ -150,13 +152,13 @@ final class Constraints {
         scopes.contains(.family) ? member.denial(of: .editConstraints) : nil
     }
 
-    static func full<Answer>(_ member: Member) -> Decision<Answer> {
+    static func limitRefusal<Answer>(_ member: Member) -> Decision<Answer> {
         let denial = Denial.constraintLimitReached
         return .denied(
             .aiConstraintChangeDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
     }
 
-    func made(_ terms: ConstraintTerms, by member: Member, at now: Timestamp) throws -> ConstraintResponse {
+    func makeConstraint(_ terms: ConstraintTerms, by member: Member, at now: Timestamp) throws -> ConstraintResponse {
         ConstraintResponse(
             id: services.random.identifier(at: now), familyID: member.familyID,
             ownerID: terms.scope == .own ? member.userID : nil, terms: terms, plainText: try terms.plainText,

@@ -36,7 +36,7 @@ final class EffectiveConstraints {
     private static let nothing = PolicyEngine([])
 
     /// Returns the cached constraints at `version`; nil if they are not cached.
-    func kept(for user: UserID, _ version: Version?) -> PolicyEngine? {
+    func cachedEngine(for user: UserID, _ version: Version?) -> PolicyEngine? {
         guard let version else { return Self.nothing }
         guard let entry = entries[Key(family: version.family, user: user)], entry.seq == version.seq else { return nil }
         return entry.engine

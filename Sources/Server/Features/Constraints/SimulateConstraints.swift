@@ -40,7 +40,7 @@ extension Constraints {
                 }
                 costOfSlice += costOfCase
                 if costOfSlice > SimulationLimit.costOfSlice {
-                    await services.database.poller.nextSlice()
+                    await services.database.poller.yieldSlice()
                     costOfSlice = costOfCase
                 }
                 if index > 0 { answer.append(UInt8(ascii: ",")) }

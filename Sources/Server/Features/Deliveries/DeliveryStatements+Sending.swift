@@ -91,7 +91,7 @@ extension DeliveryStatements {
 
     /// Records that a provider has acknowledged the message, also if another worker has claimed it meanwhile.
     /// - Parameter next: the time of the next reminder; nil if this was the last.
-    static func sent(_ claim: ClaimedDelivery, reference: String?, at now: Timestamp, next: Timestamp?) -> SQL {
+    static func markSent(_ claim: ClaimedDelivery, reference: String?, at now: Timestamp, next: Timestamp?) -> SQL {
         """
         UPDATE deliveries SET status = 'sent', provider_ref = \(reference), \(ended(claim, at: now, next: next))
         WHERE \(isSameMessage(claim))
@@ -99,14 +99,14 @@ extension DeliveryStatements {
     }
 
     /// Records that the person has a live socket and so needs no push.
-    static func delivered(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
+    static func markDelivered(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
         """
         UPDATE deliveries SET status = 'delivered', provider_ref = 'socket', \(ended(claim, at: now, next: next))
         WHERE \(isOurs(claim))
         """
     }
 
-    /// Sets the columns that `sent` and `delivered` have in common. For another reminder, attempts are counted anew on
+    /// Sets the columns that `markSent` and `markDelivered` have in common. For another reminder, attempts are counted anew on
     /// all devices.
     private static func ended(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
         """
@@ -117,7 +117,7 @@ extension DeliveryStatements {
     }
 
     /// Schedules another attempt for the devices that have not acknowledged the message.
-    static func retry(
+    static func scheduleRetry(
         _ claim: ClaimedDelivery, at next: Timestamp, because failure: String, acknowledged: [DeviceID]
     ) -> SQL {
         """
@@ -127,7 +127,7 @@ extension DeliveryStatements {
     }
 
     /// Postpones the delivery, without counting the attempt.
-    static func wait(_ claim: ClaimedDelivery, until moment: Timestamp) -> SQL {
+    static func postpone(_ claim: ClaimedDelivery, until moment: Timestamp) -> SQL {
         """
         UPDATE deliveries SET next_attempt = \(moment), attempts = attempts - 1
         WHERE \(isOurs(claim))
@@ -136,7 +136,7 @@ extension DeliveryStatements {
 
     /// Ends a delivery that is not sent: dropped because nobody needs it any more, or failed. A delivery that was sent
     /// before stays sent, without further reminders.
-    static func fail(_ claim: ClaimedDelivery, because failure: String, isDropped: Bool) -> SQL {
+    static func markFailed(_ claim: ClaimedDelivery, because failure: String, isDropped: Bool) -> SQL {
         let result: SQL = claim.isRepeat ? "" : "status = 'failed', dropped = \(isDropped),"
         return """
             UPDATE deliveries SET \(result) failure = \(failure), next_attempt = NULL

@@ -20,12 +20,12 @@ enum DeviceStatements {
         "SELECT \(columns), d.session_id, d.p256dh, d.auth FROM devices d WHERE d.token = \(token.wireText) AND d.user_id = \(user)"
     }
 
-    /// The device with that token that another account registered: its `device_id` and `platform`, the `person`, and the
+    /// The device with that token that another account registered: its `device_id` and `platform`, the `Person`, and the
     /// `seq` of that chain.
-    static func ofAnother(than user: UserID, token: Secret, chain: FamilyID = .outside) -> SQL {
+    static func device(ofOthersThan user: UserID, token: Secret, chain: FamilyID = .outside) -> SQL {
         """
-        SELECT d.id AS device_id, d.platform, c.seq, \(AccountStatements.person)
-        FROM devices d JOIN users u ON u.id = d.user_id \(AccountStatements.membership)
+        SELECT d.id AS device_id, d.platform, c.seq, \(AccountStatements.personColumns)
+        FROM devices d JOIN users u ON u.id = d.user_id \(AccountStatements.membershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
         WHERE d.token = \(token.wireText) AND d.user_id <> \(user)
         """
@@ -38,7 +38,7 @@ enum DeviceStatements {
 
     /// The person's devices that push messages go to: those whose session is open, with their tokens. An expired
     /// session's are kept for a while, and get nothing.
-    static func live(of user: UserID, at now: Timestamp) -> SQL {
+    static func pushTargets(of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT d.id, d.platform, d.token, d.p256dh, d.auth FROM devices d
         WHERE d.user_id = \(user) AND (d.session_id IS NULL OR \(SessionStatements.isOpen("d.session_id", at: now)))
@@ -89,7 +89,7 @@ enum DeviceStatements {
     // MARK: Use
 
     /// Records that the device was used.
-    static func use(_ device: DeviceID, of user: UserID, at now: Timestamp) -> SQL {
+    static func markUsed(_ device: DeviceID, of user: UserID, at now: Timestamp) -> SQL {
         "UPDATE devices SET last_used_at = \(now) WHERE id = \(device) AND user_id = \(user)"
     }
 }

@@ -35,7 +35,8 @@ final class Devices {
             do {
                 let device = try await store(caller, call, token, keys)
                 if now >= (device.lastUsedAt ?? device.createdAt) + Self.usePeriod {
-                    _ = try await services.database.query(DeviceStatements.use(device.id, of: caller.userID, at: now))
+                    _ = try await services.database.query(
+                        DeviceStatements.markUsed(device.id, of: caller.userID, at: now))
                 }
                 return device
             } catch let error as PostgresError where error.violates(.deviceToken) {
@@ -95,10 +96,10 @@ final class Devices {
     /// the process dies before the caller's registration is stored, the token belongs to nobody.
     private func takeFromOther(_ token: Secret, _ caller: Caller) async throws {
         let found = try await services.database.query(
-            DeviceStatements.ofAnother(than: caller.userID, token: token)
+            DeviceStatements.device(ofOthersThan: caller.userID, token: token)
         ).first
         guard let owner = try found.map(Person.init) else { return }
-        let read = DeviceStatements.ofAnother(than: caller.userID, token: token, chain: owner.chain)
+        let read = DeviceStatements.device(ofOthersThan: caller.userID, token: token, chain: owner.chain)
         let moved: NoAnswer? = try await services.ledger.write(caller.context, in: owner.chain) { queries in
             let account = try await services.access.account(caller, queries)
             guard let row = try await queries.query(read).first else { return .answer(nil) }

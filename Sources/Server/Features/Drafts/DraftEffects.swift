@@ -37,7 +37,7 @@ struct DraftEffects {
             return try await sending(push.message, draft, caller, queries)
         case .consequence(let consequence):
             let view = try await nag(of: draft, caller, queries)
-            return try await incentives.giving(consequence, on: view, by: member, at: caller.now, queries)
+            return try await incentives.grantDecision(consequence, on: view, by: member, at: caller.now, queries)
                 .map { $0.retyped() }
         case .digest(let digest):
             return try await sending(digest, draft, by: member, caller, queries)
@@ -63,10 +63,10 @@ struct DraftEffects {
         let counted = draft.wasCounted ? draft.createdAt : nil
         let evaluated = try await pushBack(on: view.nag.id, countedAt: counted, caller, queries)
         guard case .answer(let response) = evaluated else { return evaluated.map { $0.nagID.retyped() } }
-        var (act, event) = nags.sending(message, on: view, source: StoredSource(draft.source), at: caller.now)
+        var (act, event) = nags.pushBackAct(message, on: view, source: StoredSource(draft.source), at: caller.now)
         guard counted == nil else { return .perform(act, event.retyped()) }
         act.statements.append(
-            AIStatements.record(
+            AIStatements.insertAnswer(
                 services.random.identifier(at: caller.now), view.nag.id, AIOperationID.pushBack.rawValue,
                 response.tone ?? .neutral, message, onBehalfOf: caller.userID))
         return .perform(act, event.retyped())

@@ -67,7 +67,7 @@ enum DraftStatements {
     }
 
     /// An open draft with the same author, addressee and body.
-    static func openEqual(to draft: DraftResponse, at now: Timestamp) -> SQL {
+    static func openDuplicate(of draft: DraftResponse, at now: Timestamp) -> SQL {
         """
         SELECT d.id FROM drafts d
         WHERE d.family_id = \(draft.familyID) AND d.author_id = \(draft.authorID) AND \(isOpen) AND d.expires_at >= \(now)

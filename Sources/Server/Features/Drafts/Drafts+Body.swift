@@ -27,7 +27,7 @@ extension Drafts {
         let citations = order.contextIDs.filter { $0 == order.nagID?.retyped() }
         if order.body == nil, order.kind == .suggestedNag {
             let facts = try await intentFacts(of: member, caller, queries)
-            let nag = try modelled ?? DraftedNag(reading: Self.words(of: order), facts)
+            let nag = try modelled ?? DraftedNag(reading: Self.text(of: order), facts)
             return .answer(Drafted(body: .suggestedNag(SuggestedNag(nag)), citations: citations, misread: nag.misread))
         }
         return try await effect(order, member, caller, queries).map { Drafted(body: $0, citations: citations) }
@@ -43,7 +43,7 @@ extension Drafts {
         switch order.kind {
         case .dueChange:
             let times = DueTimeReader(now: caller.now, zone: services.zones.zone(member.timeZone))
-            let reading = times.read(try Self.words(of: order))
+            let reading = times.read(try Self.text(of: order))
             guard let due = reading.dueAt else {
                 throw APIError.wordsNameNoTime(reading.misread.isEmpty ? nil : Self.warning(of: reading.misread))
             }
@@ -91,7 +91,7 @@ extension Drafts {
         "Not understood as a time: \(misread.map { "“\($0)”" }.joined(separator: ", "))."
     }
 
-    static func words(of order: DraftCreate) throws(APIError) -> String {
+    static func text(of order: DraftCreate) throws(APIError) -> String {
         guard let text = order.text else { throw APIError.draftNeedsWords }
         return text
     }

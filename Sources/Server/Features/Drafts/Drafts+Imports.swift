@@ -10,7 +10,7 @@ extension Drafts {
     // MARK: Importing
 
     /// The part of an import that drafts one item.
-    func drafting(
+    func creationAct(
         _ draft: DraftResponse, by member: Member, _ statements: [SQL], at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         try await act(

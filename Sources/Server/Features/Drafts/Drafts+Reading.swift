@@ -53,10 +53,10 @@ extension Drafts {
     /// Asks a model to read the words, if they may be sent to it. It records nothing: the act makes every refusal
     /// again.
     func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> Asked? {
-        let (database, text) = (services.database, try Self.words(of: order))
+        let (database, text) = (services.database, try Self.text(of: order))
         guard let models = mediator.models else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
-        let gate = try await database.query(AIStatements.gate(caller.userID, in: order.familyID)).one()
+        let gate = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).one()
         try Requester.requireAIAllowed(gate)
         try await requireVisible(order, to: member, caller, database)
         let settings = try AISettings(gate)
@@ -68,7 +68,7 @@ extension Drafts {
         // Nobody's words leave for a draft that is then refused for their number.
         _ = try await DailyCount(limit: .draftSteps, user: member.userID).increment(at: caller.now, database)
         let reading = IntentReading(text, try await intentFacts(of: member, caller, database))
-        return try await models.ask(attempt, permit, reading.told, familyNames: []).map {
+        return try await models.ask(attempt, permit, reading.promptFacts, familyNames: []).map {
             Asked(attempt: attempt, reply: $0)
         }
     }
@@ -101,7 +101,7 @@ extension Drafts {
         }
         reading.decided = permit.confirmed
         let facts = try await intentFacts(of: member, attempt.caller, queries)
-        let read = Self.nag(in: reply, of: model, IntentReading(try Self.words(of: order), facts))
+        let read = Self.nag(in: reply, of: model, IntentReading(try Self.text(of: order), facts))
         switch read {
         case .success(let nag):
             reading.nag = nag
@@ -132,7 +132,7 @@ extension Drafts {
         guard let reply, reply.model.isSame(as: model) else {
             return .failure(Problem(fallback: .unavailable, code: away))
         }
-        guard reply.told == reading.told else { return .failure(Problem(fallback: .factsChanged, code: away)) }
+        guard reply.facts == reading.promptFacts else { return .failure(Problem(fallback: .factsChanged, code: away)) }
         return reply.result.flatMap { result -> Result<DraftedNag, ModelProblem> in
             do throws(OutputCheck.Refusal) {
                 return .success(try reading.nag(result.structured ?? [:]))
@@ -169,7 +169,7 @@ extension Drafts {
         guard order.text != nil, let permit = reading.permit else { return ([:], []) }
         let report = attempt.report(
             permit, reading.decided, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
-        let row = attempt.requester.settings.logsErrorsOnly ? nil : attempt.row(report, nil)
+        let row = attempt.requester.settings.logsErrorsOnly ? nil : attempt.insertion(report, nil)
         return (attempt.auditDetails(report), [row].compactMap(\.self))
     }
 }

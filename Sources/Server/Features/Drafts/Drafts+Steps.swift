@@ -9,7 +9,7 @@ extension Drafts {
     func edit(_ caller: Caller, _ call: Call<DraftPath, DraftUpdate>) async throws -> DraftResponse {
         try await step(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
             var edited = draft.response
-            if let tags = caller.context.ifMatch, !IfMatch.names(edited.etag, in: tags) {
+            if let tags = caller.context.ifMatch, !IfMatch.matches(edited.etag, in: tags) {
                 throw APIError.draftHasChanged
             }
             let body = try Self.body(call.body.body, of: edited)

@@ -102,7 +102,7 @@ final class Drafts {
     ) async throws -> Decision<DraftResponse> {
         let (family, now) = (order.familyID, caller.now)
         let member = try await services.access.member(caller, of: family, queries)
-        let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
+        let gate = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
         try Requester.requireAIAllowed(gate)
         let attempt = attempt(order, member, try AISettings(gate), caller, since: started)
         try await requireVisible(order, to: member, caller, queries)
@@ -123,7 +123,7 @@ final class Drafts {
             reading.isMisread = true
             reading.warnings.append(Self.warning(of: drafted.misread))
         }
-        attempt.reach(.executed)
+        attempt.recordStage(.executed)
         var draft = DraftResponse(
             id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
             body: drafted.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: drafted.citations,

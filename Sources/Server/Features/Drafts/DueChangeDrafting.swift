@@ -28,8 +28,9 @@ struct DueChangeDrafting {
         draft.addresseeID = view.nag.creatorID
         draft.bodyHash = services.hash(of: draft.body)
         do {
-            try Requester.requireAIAllowed(try await queries.query(AIStatements.gate(view.userID, in: family)).one())
-            if let open = try await queries.query(DraftStatements.openEqual(to: draft, at: now)).first {
+            try Requester.requireAIAllowed(
+                try await queries.query(AIStatements.permission(view.userID, in: family)).one())
+            if let open = try await queries.query(DraftStatements.openDuplicate(of: draft, at: now)).first {
                 throw refusal.proposing(try open["id"])
             }
             let count = try await DailyCount(limit: .draftSteps, user: view.userID).increment(at: now, queries)

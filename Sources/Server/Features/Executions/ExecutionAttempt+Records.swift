@@ -31,7 +31,7 @@ extension ExecutionAttempt {
         _ end: ExecutionStage, _ decided: DecidedRoute, _ policy: PolicyResult, by author: Authorship,
         confidence: Double? = nil, sideEffects: [String] = []
     ) -> ExecutionReport {
-        reach(end)
+        recordStage(end)
         return ExecutionReport(
             id: id, provider: author.provider.rawValue, model: author.model, asked: author.asked,
             route: decided.route, rule: decided.rule, claimedRule: options.rule,
@@ -54,11 +54,11 @@ extension ExecutionAttempt {
             createdAt: caller.now, execution: report)
     }
 
-    func row(_ report: ExecutionReport, _ code: String?) -> SQL? {
+    func insertion(_ report: ExecutionReport, _ code: String?) -> SQL? {
         // A question that was refused for its id does not get it.
         let question = code == ExecutionCode.questionReused.rawValue ? nil : questionDigest
         return record(report, code).map {
-            ExecutionStatements.record($0, session: options.sessionID.map(AITokens.digest), question, in: ledger)
+            ExecutionStatements.insert($0, session: options.sessionID.map(AITokens.digest), question, in: ledger)
         }
     }
 
@@ -86,7 +86,7 @@ extension ExecutionAttempt {
         var statements: [SQL] = []
         if let asked {
             statements.append(
-                ExecutionStatements.ask(
+                ExecutionStatements.insertConfirmation(
                     asked, record(report, refusal.code.rawValue), of: caller.userID,
                     in: requester.settings.home ?? ledger, until: caller.now + AITokens.confirmationLifetime))
         }
@@ -106,7 +106,7 @@ extension ExecutionAttempt {
         let act = Act(
             kind: .aiExecutionRefused, basis: basis, actor: requester.pseudonym, subject: subject,
             resource: nag?.retyped(), details: details, stampedRows: 0,
-            statements: [row(report, code)].compactMap(\.self) + statements)
+            statements: [insertion(report, code)].compactMap(\.self) + statements)
         return .refuse(act, error)
     }
 }

@@ -53,7 +53,7 @@ final class ExecutionAttempt {
     func permit(_ engine: PolicyEngine, _ models: ReachableModels) throws(ExecutionRefusal) -> ExecutionPermit {
         let permit = try ExecutionPermit(
             question, options, requester.settings, engine, models, trace: caller.context.trace)
-        reach(.routed)
+        recordStage(.routed)
         return permit
     }
 
@@ -61,7 +61,7 @@ final class ExecutionAttempt {
     var microseconds: Int { MonotonicTime.now().nanoseconds(since: started) / 1_000 }
 
     /// Records the time at which the question first reached a stage.
-    func reach(_ stage: ExecutionStage) {
+    func recordStage(_ stage: ExecutionStage) {
         if stages.contains(where: { $0.stage == stage }) { return }
         stages.append(StageTime(stage, at: caller.now + Timestamp.Span(microseconds: Int64(clamping: microseconds))))
     }
@@ -109,7 +109,7 @@ final class ExecutionAttempt {
                 return .refused(
                     ExecutionRefusal(.sessionIsOver, permit), nil)
             }
-            statements.append(ExecutionStatements.use(session: digest, at: caller.now))
+            statements.append(ExecutionStatements.markUsed(session: digest, at: caller.now))
         }
         if let prompt = permit.prompt, prompt != confirmed {
             let request = requestDigest(prompt)
@@ -129,7 +129,7 @@ final class ExecutionAttempt {
                 return .refused(
                     ExecutionRefusal(.confirmationIsInvalid, permit), nil)
             }
-            statements.append(ExecutionStatements.use(confirmation: digest, at: caller.now))
+            statements.append(ExecutionStatements.consume(confirmation: digest, at: caller.now))
         }
         return .used(statements)
     }
@@ -140,7 +140,7 @@ final class ExecutionAttempt {
     func useConfirmation(of prompt: String, _ queries: any Queries) async throws -> Bool {
         guard let token = options.confirmation else { return false }
         let rows = try await queries.query(
-            ExecutionStatements.useNow(
+            ExecutionStatements.consumeNow(
                 confirmation: AITokens.digest(token), requestDigest(prompt), of: caller.userID, at: caller.now))
         return !rows.isEmpty
     }

@@ -6,7 +6,7 @@ import SQL
 extension ExecutionStatements {
     /// Part of an act: stores a request for a confirmation.
     /// - Parameter record: the record of the waiting question, for the history if it is declined.
-    static func ask(
+    static func insertConfirmation(
         _ asked: ExecutionAttempt.ConfirmationRequest, _ record: ExecutionRecord?, of user: UserID,
         in family: FamilyID, until end: Timestamp
     ) -> SQL {
@@ -21,7 +21,7 @@ extension ExecutionStatements {
     }
 
     /// Reads the purposes and the record of a confirmation, while it can be used.
-    static func declinable(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+    static func usableConfirmation(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT c.of_constraint, c.of_fallback, c.record::text AS record FROM ai_confirmations c
         WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
@@ -38,7 +38,8 @@ extension ExecutionStatements {
     }
 
     /// Consumes a confirmation in a statement of its own. It returns a row if the confirmation could be used.
-    static func useNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+    static func consumeNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL
+    {
         """
         UPDATE ai_confirmations c SET used_at = \(now)
         WHERE c.digest = \(digest) AND c.request_digest = \(request) AND c.user_id = \(user) AND c.used_at IS NULL
@@ -48,7 +49,7 @@ extension ExecutionStatements {
     }
 
     /// Part of an act: consumes a confirmation.
-    static func use(confirmation digest: [UInt8], at now: Timestamp) -> SQL {
+    static func consume(confirmation digest: [UInt8], at now: Timestamp) -> SQL {
         "UPDATE ai_confirmations c SET used_at = \(now) FROM ledger_stamp WHERE c.digest = \(digest)"
     }
 }

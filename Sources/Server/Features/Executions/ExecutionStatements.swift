@@ -9,7 +9,7 @@ enum ExecutionStatements {
     /// - Parameters:
     ///   - question: the keyed digest of the question and its settings, for one that its client gave an id.
     ///   - ledger: the act's, which is the connection's for a question about its nag.
-    static func record(
+    static func insert(
         _ record: ExecutionRecord, session: [UInt8]?, _ question: [UInt8]?, in ledger: FamilyID
     ) -> SQL {
         let family: SQL = record.familyID == ledger ? "family_id" : "\(record.familyID)"
@@ -17,7 +17,7 @@ enum ExecutionStatements {
     }
 
     /// Part of an act in the person's own family: stores the record of a declined question, under the question's trace.
-    static func record(declined record: ExecutionRecord) -> SQL {
+    static func insert(declined record: ExecutionRecord) -> SQL {
         insert(record, "family_id", trace: "\(record.traceID)", nil, nil)
     }
 
@@ -160,7 +160,7 @@ enum ExecutionStatements {
     // MARK: AI sessions
 
     /// Part of an act: stores a new AI session.
-    static func begin(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+    static func insertSession(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO ai_sessions (digest, family_id, user_id, created_at, used_at)
         SELECT \(digest), family_id, \(user), \(now), \(now) FROM ledger_stamp
@@ -176,14 +176,14 @@ enum ExecutionStatements {
     }
 
     /// Part of an act: records that the AI session was used.
-    static func use(session digest: [UInt8], at now: Timestamp) -> SQL {
+    static func markUsed(session digest: [UInt8], at now: Timestamp) -> SQL {
         """
         UPDATE ai_sessions s SET used_at = greatest(s.used_at, \(now)) FROM ledger_stamp WHERE s.digest = \(digest)
         """
     }
 
     /// Part of an act: ends an AI session.
-    static func end(session digest: [UInt8]) -> SQL {
+    static func delete(session digest: [UInt8]) -> SQL {
         "DELETE FROM ai_sessions s USING ledger_stamp WHERE s.digest = \(digest)"
     }
 }

@@ -20,14 +20,14 @@ extension Executions {
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let rows = try await queries.query(
-                ExecutionStatements.declinable(digest, of: caller.userID, at: caller.now))
+                ExecutionStatements.usableConfirmation(digest, of: caller.userID, at: caller.now))
             guard let row = rows.first else { throw APIError.noSuchConfirmation }
             let declined = try DeclinedQuestion(row, as: services.random.identifier(at: caller.now), at: caller.now)
             let act = Act(
                 kind: .aiConfirmationDeclined, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 resource: declined.record?.nagID?.retyped(), details: declined.auditDetails, stampedRows: 0,
-                statements: [ExecutionStatements.use(confirmation: digest, at: caller.now)]
-                    + [declined.record.map { ExecutionStatements.record(declined: $0) }].compactMap(\.self))
+                statements: [ExecutionStatements.consume(confirmation: digest, at: caller.now)]
+                    + [declined.record.map { ExecutionStatements.insert(declined: $0) }].compactMap(\.self))
             return .perform(act, CancelledExecution())
         }
     }

@@ -20,7 +20,7 @@ final class Executions {
         routes.signedIn(API.execute, execute)
         routes.signedIn(API.listExecutions, list)
         routes.signedIn(API.deleteExecutions, deleteEarlier)
-        routes.responding(API.exportExecutions, export)
+        routes.signedInResponding(API.exportExecutions, export)
         routes.signedIn(API.declineConfirmation, decline)
         routes.signedIn(API.getExecution, get)
         routes.signedIn(API.deleteExecution, delete)
@@ -58,7 +58,7 @@ final class Executions {
                 kind: .aiSessionBegun, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 stampedRows: 0,
                 statements: [
-                    ExecutionStatements.begin(AITokens.digest(token), of: caller.userID, at: caller.now),
+                    ExecutionStatements.insertSession(AITokens.digest(token), of: caller.userID, at: caller.now),
                     try await count.increment(at: caller.now, queries),
                 ])
             return .perform(act, AISession(sessionID: token, expiresAt: caller.now + AITokens.sessionLifetime))
@@ -74,7 +74,7 @@ final class Executions {
             guard !rows.isEmpty else { throw APIError.noSuchAISession }
             let act = Act(
                 kind: .aiSessionEnded, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-                stampedRows: 0, statements: [ExecutionStatements.end(session: digest)])
+                stampedRows: 0, statements: [ExecutionStatements.delete(session: digest)])
             return .perform(act, NoAnswer())
         }
     }

@@ -19,27 +19,27 @@ final class ModelCalls {
 
     /// Asks the permitted model, after checking the AI session and the confirmation. The confirmation is consumed.
     /// - Parameters:
-    ///   - told: the facts that are sent to the model.
+    ///   - facts: the facts that are sent to the model.
     ///   - familyNames: the names of the people in the families involved, none of which is sent to the model.
     /// - Returns: nil where nothing was asked; the act decides on the refusal.
     /// - Throws: `PostgresError`.
     func ask(
-        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ told: PromptFacts, familyNames: [String]
+        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ facts: PromptFacts, familyNames: [String]
     ) async throws -> ModelReply? {
         guard let model = permit.model else { return nil }
         let (tokens, database) = (AITokens(random: services.random), services.database)
         guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
         let prompt = permit.prompt
         if let prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
-        let result = try await result(of: told, from: model, for: attempt.caller)
-        attempt.reach(.executed)
+        let result = try await result(of: facts, from: model, for: attempt.caller)
+        attempt.recordStage(.executed)
         return ModelReply(
-            model: model, told: told, familyNames: familyNames, result: result, confirmed: prompt,
+            model: model, facts: facts, familyNames: familyNames, result: result, confirmed: prompt,
             decided: permit.confirmed, stages: attempt.stagesSoFar)
     }
 
     private func result(
-        of told: PromptFacts, from model: ChosenModel, for caller: Caller
+        of facts: PromptFacts, from model: ChosenModel, for caller: Caller
     ) async throws -> Result<ModelResult, ModelProblem> {
         do {
             return try await calls.run(caller.userID) { () async throws -> Result<ModelResult, ModelProblem> in
@@ -48,7 +48,7 @@ final class ModelCalls {
                 }
                 let writer = ModelWriter(
                     provider, prompts: self.prompts, phrasebook: self.services.heuristics.phrasebook)
-                return await writer.write(told)
+                return await writer.write(facts)
             }
         } catch is APIError {
             return .failure(.fault(.unavailable(.busy)))
@@ -61,7 +61,7 @@ final class ModelCalls {
         case .gateway: return services.models.server
         case .own(let stored):
             guard let key = services.auditKeyring.flatMap(stored.opened) else { return nil }
-            _ = try await services.database.query(AIKeyStatements.use(stored, at: caller.now))
+            _ = try await services.database.query(AIKeyStatements.markUsed(stored, at: caller.now))
             return services.models.provider(key)
         }
     }
@@ -70,7 +70,7 @@ final class ModelCalls {
 /// A model's reply to a question. A class, because the frames of a question have room for it, and few ask a model.
 final class ModelReply: Sendable {
     let model: ChosenModel
-    let told: PromptFacts
+    let facts: PromptFacts
     let familyNames: [String]
     let result: Result<ModelResult, ModelProblem>
     /// The purpose for which the question's confirmation was consumed; nil if none was needed.
@@ -89,11 +89,11 @@ final class ModelReply: Sendable {
     }
 
     init(
-        model: ChosenModel, told: PromptFacts, familyNames: [String], result: Result<ModelResult, ModelProblem>,
+        model: ChosenModel, facts: PromptFacts, familyNames: [String], result: Result<ModelResult, ModelProblem>,
         confirmed: String?, decided: DecidedRoute, stages: [StageTime]
     ) {
         self.model = model
-        self.told = told
+        self.facts = facts
         self.familyNames = familyNames
         self.result = result
         self.confirmed = confirmed

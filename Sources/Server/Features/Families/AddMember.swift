@@ -11,7 +11,7 @@ extension Families {
     /// the family before a guardian can give them another role. Accounts made in another family stay that family's.
     package func addMember(_ caller: Caller, _ call: Call<FamilyPath, MemberAdd>) async throws -> MemberResponse {
         let (family, user, role) = (call.parameters.familyID, call.body.userID, call.body.role)
-        return try await admitting {
+        return try await mappingMembershipConflict {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .addMember) {

@@ -78,7 +78,7 @@ extension Families {
             throw APIError.noPIN
         }
         let tries = PINAttempts.of(path.userID)
-        let lockout = try await tries.count(at: now, services.database)
+        let lockout = try await tries.record(at: now, services.database)
         let (isRight, hash) = try await tries.refundingOnFailure(services.database) {
             let isRight = try await services.hashing.verify(
                 body.currentPin.wireText, against: current, .credentials, for: caller.userID)

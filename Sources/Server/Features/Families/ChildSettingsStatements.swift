@@ -17,7 +17,7 @@ enum ChildSettingsStatements {
     // MARK: Statements of an act
 
     /// The settings of a new child: the table's defaults. A child who comes back keeps theirs.
-    static func standard(for child: UserID) -> SQL {
+    static func insertDefaults(for child: UserID) -> SQL {
         "INSERT INTO child_settings (family_id, user_id) SELECT family_id, \(child) FROM ledger_stamp ON CONFLICT DO NOTHING"
     }
 

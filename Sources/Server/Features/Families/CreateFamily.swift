@@ -18,7 +18,7 @@ extension Families {
         let family = FamilyResponse(
             id: id, name: call.body.name, inviteCode: newCode(), childCode: newCode(),
             timeZone: call.body.timeZone ?? Preferences.standardTimeZone, createdAt: now)
-        return try await admitting {
+        return try await mappingMembershipConflict {
             try await services.ledger.createFamilyLedger(caller, family.id) { queries in
                 let account = try await services.access.account(caller, queries)
                 guard account.family == nil else { throw APIError.isInFamily }

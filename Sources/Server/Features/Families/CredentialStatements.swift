@@ -3,11 +3,11 @@ import SQL
 
 /// Every statement on children's user names and PINs (the table `child_credentials`).
 enum CredentialStatements {
-    /// The active children of the family with that child code who have a PIN: each a `person` with their `username` and
+    /// The active children of the family with that child code who have a PIN: each a `Person` with their `username` and
     /// `pin_hash`, and the family's `seq`. Never finds accounts with a sign-in of their own.
-    static func all(code: String) -> SQL {
+    static func children(code: String) -> SQL {
         """
-        SELECT \(AccountStatements.person), k.username, k.pin_hash, c.seq
+        SELECT \(AccountStatements.personColumns), k.username, k.pin_hash, c.seq
         FROM families f
         JOIN family_clock c ON c.family_id = f.id
         JOIN child_credentials k ON k.family_id = f.id

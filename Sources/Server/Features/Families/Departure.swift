@@ -96,7 +96,7 @@ extension Families {
         if let denial = departure.denial(member, person) {
             return .denied(departure.deniedKind, to: member, denial, subject: person.pseudonym)
         }
-        let members = try await queries.query(MembershipStatements.count(of: family, besides: user)).one()
+        let members = try await queries.query(MembershipStatements.memberCounts(of: family, besides: user)).one()
         let isAlone = try members["members"] == 1
         if !(departure.allowsLastGuardian && isAlone),
             let denial = RoleMatrix.denialOfDeparture(
@@ -105,7 +105,7 @@ extension Families {
             throw APIError(.preconditionFailed, denial)
         }
         let open: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).one()["count"]
-        let closing = min(open, NagStatements.cancelledAtOnce)
+        let closing = min(open, NagStatements.cancelBatchSize)
         if isLast, open > closing { return .answer(nil) }
 
         var act = Act(
@@ -116,7 +116,7 @@ extension Families {
         guard isLast else { return .perform(act, nil) }
         act.details["role"] = person.role.rawValue
         act.statements += [
-            MembershipStatements.end(user, at: caller.now), MembershipStatements.unrelate(user),
+            MembershipStatements.markRemoved(user, at: caller.now), MembershipStatements.revokeRelationships(user),
             CredentialStatements.delete(of: user), departure.endSessions(user),
             ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.removeOwner(of: user),
             DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),

@@ -98,9 +98,9 @@ package final class Families {
     ) -> [SQL] {
         var rows = [
             MembershipStatements.admit(user, as: role, at: now),
-            MembershipStatements.relate(user, liftingSuspensions: isGuardiansDecision),
+            MembershipStatements.insertRelationships(user, liftingSuspensions: isGuardiansDecision),
         ]
-        if role == .child { rows.append(ChildSettingsStatements.standard(for: user)) }
+        if role == .child { rows.append(ChildSettingsStatements.insertDefaults(for: user)) }
         if isWaiting { rows.append(AccountStatements.activate(user)) }
         return rows
     }
@@ -110,7 +110,7 @@ package final class Families {
     func denialOfGrowth(
         of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
     ) async throws -> Denial? {
-        let size = try await queries.query(MembershipStatements.size(of: family, since: now - .days(1))).one()
+        let size = try await queries.query(MembershipStatements.growthCounts(of: family, since: now - .days(1))).one()
         if let denial = FamilyLimit.denialOfMember(active: try size["members"]) { return denial }
         return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try size["made"]) : nil
     }
@@ -123,7 +123,7 @@ package final class Families {
     }
 
     /// Carries out a write; throws 409 if at its commit the person is in another family or their account is deleted.
-    func admitting<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
+    func mappingMembershipConflict<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
         } catch let error as PostgresError where error.violates(.oneActiveFamily) {

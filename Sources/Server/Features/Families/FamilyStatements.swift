@@ -15,7 +15,7 @@ enum FamilyStatements {
         SELECT f.id, c.seq, EXISTS (
             SELECT 1 FROM memberships g
             WHERE g.family_id = f.id AND g.status = 'active' AND g.role = 'guardian'
-                AND \(BlockStatements.blocks("g.user_id", "\(user)"))) AS is_blocked
+                AND \(BlockStatements.hasBlocked("g.user_id", "\(user)"))) AS is_blocked
         FROM families f JOIN family_clock c ON c.family_id = f.id WHERE f.invite_code = \(code)
         """
     }

@@ -22,7 +22,7 @@ extension Families {
         guard let family: FamilyID = try row?["id"], expected == nil || expected == family else {
             throw APIError.inviteCodeIsUnknown
         }
-        return try await admitting {
+        return try await mappingMembershipConflict {
             try await services.ledger.write(caller, in: family) { queries in
                 // The number first: later reads can only be newer, and then the act is refused. The code may have been
                 // replaced since it was looked up.

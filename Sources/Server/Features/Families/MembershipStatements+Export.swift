@@ -3,13 +3,13 @@ import SQL
 
 extension MembershipStatements {
     /// A condition: the membership `m` is or was the person's. It names both statuses, because each has an index.
-    static func isOrWas(of user: UserID) -> SQL {
+    static func isOrWasMember(of user: UserID) -> SQL {
         "((m.user_id = \(user) AND m.status = 'active') OR (m.user_id = \(user) AND m.status = 'removed'))"
     }
 
     /// The ids of the families a person is or was in.
     static func families(of user: UserID) -> SQL {
-        "SELECT m.family_id FROM memberships m WHERE \(isOrWas(of: user))"
+        "SELECT m.family_id FROM memberships m WHERE \(isOrWasMember(of: user))"
     }
 
     /// The families a person is or was in; the rows' `id` is the family's.
@@ -19,7 +19,7 @@ extension MembershipStatements {
             'family_id', m.family_id, 'role', m.role, 'status', m.status,
             'joined_at', \(ExportPage.moment("m.joined_at")),
             'removed_at', \(ExportPage.moment("m.removed_at")))::text AS json
-        FROM memberships m WHERE \(isOrWas(of: page.user)) AND m.family_id > \(page.after)
+        FROM memberships m WHERE \(isOrWasMember(of: page.user)) AND m.family_id > \(page.after)
         ORDER BY m.family_id LIMIT \(page.limit)
         """
     }

@@ -52,7 +52,7 @@ enum MembershipStatements {
 
     /// Counts the active `members`, and the `other_guardians` besides one of them who can sign in by themselves: an
     /// account made inside a family has no password, and cannot be its only guardian.
-    static func count(of family: FamilyID, besides user: UserID) -> SQL {
+    static func memberCounts(of family: FamilyID, besides user: UserID) -> SQL {
         """
         SELECT count(*) AS members,
                count(*) FILTER (WHERE m.role = 'guardian' AND m.user_id <> \(user) AND u.password_hash IS NOT NULL)
@@ -63,7 +63,7 @@ enum MembershipStatements {
     }
 
     /// Counts the active `members` of a family, and the accounts that its guardians `made` since a moment.
-    static func size(of family: FamilyID, since moment: Timestamp) -> SQL {
+    static func growthCounts(of family: FamilyID, since moment: Timestamp) -> SQL {
         """
         SELECT count(*) FILTER (WHERE m.status = 'active') AS members,
                count(*) FILTER (WHERE u.made_in_family = m.family_id AND u.created_at > \(moment)) AS made
@@ -167,7 +167,7 @@ enum MembershipStatements {
 
     /// Makes a relationship with every active member. A suspended one outlasts the membership: only a guardian's
     /// decision lifts it.
-    static func relate(_ user: UserID, liftingSuspensions: Bool) -> SQL {
+    static func insertRelationships(_ user: UserID, liftingSuspensions: Bool) -> SQL {
         """
         INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)
         SELECT m.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
@@ -177,7 +177,7 @@ enum MembershipStatements {
         """
     }
 
-    static func end(_ user: UserID, at now: Timestamp) -> SQL {
+    static func markRemoved(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE memberships SET status = 'removed', removed_at = \(now) FROM ledger_stamp
         WHERE memberships.family_id = ledger_stamp.family_id AND memberships.user_id = \(user)
@@ -185,7 +185,7 @@ enum MembershipStatements {
     }
 
     /// Ends relationships; suspended ones stay suspended.
-    static func unrelate(_ user: UserID) -> SQL {
+    static func revokeRelationships(_ user: UserID) -> SQL {
         """
         UPDATE relationships SET status = 'revoked'
         WHERE family_id = \(actFamily) AND \(user) IN (party_a, party_b) AND status = 'active'

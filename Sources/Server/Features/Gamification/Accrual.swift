@@ -42,16 +42,16 @@ extension Gamification {
             points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
         sums.add(given)
         var statements = [
-            GamificationStatements.append(
+            GamificationStatements.insertEvent(
                 score, outcome, services.random.identifier(at: now), nag: nag.id, for: user, at: now),
-            GamificationStatements.add(sums, for: user),
+            GamificationStatements.addToTotals(sums, for: user),
         ]
         var details: AuditBody = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
         if !incentives.isEmpty {
-            statements.append(IncentiveStatements.append(incentives, at: now))
+            statements.append(IncentiveStatements.insertEvents(incentives, at: now))
             details.merge(IncentiveNote.details(incentives.map(\.note)))
         }
-        if !given.isEmpty { statements.append(GamificationStatements.append(given, at: now)) }
+        if !given.isEmpty { statements.append(GamificationStatements.insertEvents(given, at: now)) }
         var earned = record.isEnabled ? BadgeType.newlyEarned(facts, already: record.badges) : []
         if record.isEnabled, outcome != .missed, !record.badges.contains(.perfectWeek),
             try await hasPerfectWeek(facts, user, in: family, zone: zone, at: now, queries)
@@ -60,7 +60,7 @@ extension Gamification {
         }
         if given.contains(where: { $0.terms.reward == .badge }) { earned.append(.familyAward) }
         if !earned.isEmpty {
-            statements.append(GamificationStatements.award(earned, to: user, at: now))
+            statements.append(GamificationStatements.insertBadges(earned, to: user, at: now))
             details["badges"] = earned.map(\.rawValue).joined(separator: ",")
         }
         return Accrual(statements: statements, details: details, events: 1 + given.count)

@@ -96,7 +96,7 @@ enum GamificationStatements {
 
     // MARK: Statements of an act
 
-    static func append(
+    static func insertEvent(
         _ score: Score, _ outcome: Punctuality, _ event: EventID, nag: NagID, for user: UserID, at now: Timestamp
     ) -> SQL {
         """
@@ -109,7 +109,7 @@ enum GamificationStatements {
     }
 
     /// Adds events to a member's sums.
-    static func add(_ sums: PointIncrements, for user: UserID) -> SQL {
+    static func addToTotals(_ sums: PointIncrements, for user: UserID) -> SQL {
         """
         INSERT INTO member_totals AS t (family_id, user_id, points, streak, events, completions)
         SELECT family_id, \(user), \(sums.points), \(max(0, sums.streakDelta)), \(sums.events), \(sums.completions)
@@ -121,7 +121,7 @@ enum GamificationStatements {
     }
 
     /// The gamification events of incentives that are given now, each under its incentive's id.
-    static func append(_ incentives: [Incentive], at now: Timestamp) -> SQL {
+    static func insertEvents(_ incentives: [Incentive], at now: Timestamp) -> SQL {
         """
         INSERT INTO gamification_events
             (family_id, id, user_id, event_type, delta_points, streak_delta, nag_id, at, sync_seq, sync_ts)
@@ -133,7 +133,7 @@ enum GamificationStatements {
         """
     }
 
-    static func award(_ badges: [BadgeType], to user: UserID, at now: Timestamp) -> SQL {
+    static func insertBadges(_ badges: [BadgeType], to user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO badges (family_id, user_id, badge_type, id, earned_at)
         SELECT family_id, \(user), badge_type, gen_random_uuid(), \(now)

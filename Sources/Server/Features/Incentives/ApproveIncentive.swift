@@ -30,7 +30,7 @@ extension Incentives {
             event.approvedBy = member.userID
             event.appliedAt = caller.now
             let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try ActiveRule(row))
-            return .perform(giving(incentive, record, by: member, to: subject, at: caller.now), event)
+            return .perform(grantAct(incentive, record, by: member, to: subject, at: caller.now), event)
         }
     }
 
@@ -47,7 +47,7 @@ extension Incentives {
     }
 
     /// - Parameter isWaiting: whether the incentive waits for a guardian; otherwise the act makes it.
-    func giving(
+    func grantAct(
         _ incentive: Incentive, _ record: Gamification.Record, isWaiting: Bool = true, by member: Member,
         to subject: Pseudonym?, at now: Timestamp
     ) -> Act {
@@ -56,13 +56,14 @@ extension Incentives {
         var statements = [
             isWaiting
                 ? IncentiveStatements.approve(incentive.id, by: member.userID, at: now)
-                : IncentiveStatements.append([incentive], approvedBy: member.userID, at: now),
-            GamificationStatements.append([incentive], at: now), GamificationStatements.add(sums, for: incentive.user),
+                : IncentiveStatements.insertEvents([incentive], approvedBy: member.userID, at: now),
+            GamificationStatements.insertEvents([incentive], at: now),
+            GamificationStatements.addToTotals(sums, for: incentive.user),
         ]
         var details = IncentiveNote.details([incentive.note])
         details["nag"] = incentive.nag.description
         if incentive.terms.reward == .badge, !record.badges.contains(.familyAward) {
-            statements.append(GamificationStatements.award([.familyAward], to: incentive.user, at: now))
+            statements.append(GamificationStatements.insertBadges([.familyAward], to: incentive.user, at: now))
             details["badges"] = BadgeType.familyAward.rawValue
         }
         return Act(

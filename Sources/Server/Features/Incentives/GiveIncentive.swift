@@ -10,7 +10,7 @@ extension Incentives {
     ///
     /// As with `approve`, nobody may give a reward to themselves, and the recipient's consent, preference and
     /// membership are checked at this moment.
-    func giving(
+    func grantDecision(
         _ consequence: Consequence, on view: NagView, by member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<IncentiveEventID> {
         if let denial = member.denial(of: .approveIncentive) {
@@ -45,6 +45,6 @@ extension Incentives {
             id: services.random.identifier(at: now), nag: nag.id, user: nag.recipientID,
             rule: ActiveRule(id: rule.id, version: rule.version, terms: rule.terms))
         return .perform(
-            giving(incentive, record, isWaiting: false, by: member, to: subject, at: now), incentive.id)
+            grantAct(incentive, record, isWaiting: false, by: member, to: subject, at: now), incentive.id)
     }
 }

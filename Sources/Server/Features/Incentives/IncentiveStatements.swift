@@ -124,7 +124,7 @@ enum IncentiveStatements {
 
     /// Part of an act: appends effects of rules. An effect is given at once if its rule needs no confirmation or a
     /// guardian confirms it; otherwise it waits.
-    static func append(_ incentives: [Incentive], approvedBy guardian: UserID? = nil, at now: Timestamp) -> SQL {
+    static func insertEvents(_ incentives: [Incentive], approvedBy guardian: UserID? = nil, at now: Timestamp) -> SQL {
         """
         INSERT INTO incentive_events
             (family_id, id, nag_id, rule_id, rule_version, user_id, action_type, at, applied_at, approved_by)

@@ -77,7 +77,7 @@ final class Incentives {
             }
             let count = try await queries.query(IncentiveStatements.activeCount(in: body.familyID)).one()
             if let denial = IncentiveTerms.denialOfRule(active: try count["active"]) {
-                return Self.full(member, denial)
+                return Self.limitRefusal(member, denial)
             }
             let rule = IncentiveRuleResponse(
                 id: services.random.identifier(at: caller.now), familyID: body.familyID, version: 1,
@@ -105,7 +105,7 @@ final class Incentives {
             if rule.status == .retired, changed.status == .active,
                 let denial = IncentiveTerms.denialOfRule(active: try row["active"])
             {
-                return Self.full(member, denial)
+                return Self.limitRefusal(member, denial)
             }
             changed.version += 1
             return .perform(try await setting(changed, .incentiveRuleChanged, member, at: caller.now, queries), changed)
@@ -127,7 +127,7 @@ final class Incentives {
             resource: rule.id.retyped(), details: version.details, stampedRows: 0, statements: statements)
     }
 
-    private static func full(_ member: Member, _ denial: Denial) -> Decision<IncentiveRuleResponse> {
+    private static func limitRefusal(_ member: Member, _ denial: Denial) -> Decision<IncentiveRuleResponse> {
         .denied(
             .incentiveRuleChangeDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
     }

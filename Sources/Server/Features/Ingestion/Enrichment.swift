@@ -89,10 +89,10 @@ extension Ingestion {
         in family: FamilyID
     ) async throws -> InputResult {
         let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
-            let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: family)).one()
+            let gate = try await queries.query(NagStatements.excusePermission(caller.userID, in: family)).one()
             guard try gate["has_consent"] else { throw APIError.aiConsentIsMissing }
             let rows = try await queries.query(
-                IngestionStatements.root(of: earlier, by: caller.userID, on: nag, in: family, enrichment))
+                IngestionStatements.rootEvent(of: earlier, by: caller.userID, on: nag, in: family, enrichment))
             guard let row = rows.first else { throw APIError.noSuchInput }
             let root: EventID = try row["event_id"]
             func result(_ outcome: InputOutcome) -> OutboxAnswer {
@@ -117,7 +117,7 @@ extension Ingestion {
                 .inputEnriched, details: details,
                 statements: [
                     IngestionStatements.insert(enrichment, of: root, at: caller.now),
-                    NagStatements.append(
+                    NagStatements.insertEvent(
                         .inputEnriched, input.event, to: nag, from: view.nag.creatorID,
                         for: view.nag.recipientID, by: caller.userID, at: caller.now, payload, source: input.source),
                 ])
@@ -131,7 +131,7 @@ extension Ingestion {
     private func nag(
         of other: EventID, for enrichment: Enrichment, _ caller: Caller, in family: FamilyID, _ queries: any Queries
     ) async throws -> NagID {
-        guard let row = try await queries.query(IngestionStatements.root(other, in: family)).first else {
+        guard let row = try await queries.query(IngestionStatements.rootEvent(other, in: family)).first else {
             throw APIError.noSuchOtherInput
         }
         let nag: NagID = try row["nag_id"]

@@ -14,7 +14,7 @@ extension Ingestion {
         let answer: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             try Requester.requireAIAllowed(
-                try await queries.query(AIStatements.gate(member.userID, in: family)).one())
+                try await queries.query(AIStatements.permission(member.userID, in: family)).one())
             guard nag.dueAt.flooredToMillisecond > caller.now else {
                 throw APIError.dueTimeIsInvalid(DueTimeLimit.past)
             }
@@ -28,7 +28,7 @@ extension Ingestion {
                 clientID: input.id, outcome: .drafted, eventID: nil, draftID: draft.id, error: nil)
             let stored = IngestionStatements.insert(
                 input, .nag, by: caller.userID, on: nil, at: caller.now, outcome: .drafted, draft: draft.id)
-            var act = try await drafts.drafting(draft, by: member, [stored], at: caller.now, queries)
+            var act = try await drafts.creationAct(draft, by: member, [stored], at: caller.now, queries)
             act.details.merge(input.auditDetails)
             return .perform(act, OutboxAnswer(results: [result]))
         }

@@ -54,12 +54,12 @@ extension Ingestion {
         case .draft:
             let draft = drafting(.suggestedNag(item.nag))
             let insert = IngestionStatements.insert(item, became: draft, at: caller.now)
-            return (try await drafts.drafting(draft, by: member, [insert], at: caller.now, queries), id)
+            return (try await drafts.creationAct(draft, by: member, [insert], at: caller.now, queries), id)
         case .move(let nag):
             var draft = drafting(.dueChange(DueChange(dueAt: item.nag.dueAt)))
             draft.nagID = nag.id
             if nag.creatorID != member.userID { draft.addresseeID = nag.creatorID }
-            return (try await drafts.drafting(draft, by: member, [change(to: id)], at: caller.now, queries), id)
+            return (try await drafts.creationAct(draft, by: member, [change(to: id)], at: caller.now, queries), id)
         case .edit(var draft, let body):
             let statement = change(to: draft.id)
             let act = try await drafts.edit(&draft, to: body, by: member, [statement], at: caller.now, queries)
@@ -73,7 +73,7 @@ extension Ingestion {
         _ order: NagImport, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> ExaminedImport {
         try Requester.requireAIAllowed(
-            try await queries.query(AIStatements.gate(member.userID, in: order.familyID)).one())
+            try await queries.query(AIStatements.permission(member.userID, in: order.familyID)).one())
         let ids = order.items.map(\.itemID.input)
         guard Set(ids).count == ids.count else { throw APIError.itemsAreRepeated }
         let used = try await queries.query(

@@ -142,7 +142,7 @@ final class Ingestion {
                         IngestionStatements.insert(
                             input, kind, by: caller.userID, on: item.nagID, at: caller.now, outcome: outcome,
                             refusal: refusal)
-                    ] + (count == nil ? [counter.begin(at: caller.now)] : []))
+                    ] + (count == nil ? [counter.insert(at: caller.now)] : []))
                 return .perform(act, OutboxAnswer(results: [result]))
             }
             return result

@@ -65,7 +65,7 @@ enum IngestionStatements {
     }
 
     /// Reads the event that a person's input on a nag became. `is_same` is null if it has no enrichment of that kind.
-    static func root(
+    static func rootEvent(
         of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ enrichment: Enrichment
     ) -> SQL {
         """
@@ -79,7 +79,7 @@ enum IngestionStatements {
     }
 
     /// The nag of an event that an input became, and whether the input was merged into another.
-    static func root(_ event: EventID, in family: FamilyID) -> SQL {
+    static func rootEvent(_ event: EventID, in family: FamilyID) -> SQL {
         """
         SELECT i.nag_id, EXISTS (
             SELECT FROM enrichments e WHERE e.family_id = i.family_id AND e.event_id = i.event_id AND e.kind = 'merge'

@@ -68,7 +68,7 @@ enum AIKeyStatements {
     // MARK: Use
 
     /// Records that the provider was called with the key, unless another key has replaced it.
-    static func use(_ key: StoredAIKey, at now: Timestamp) -> SQL {
+    static func markUsed(_ key: StoredAIKey, at now: Timestamp) -> SQL {
         """
         UPDATE ai_keys SET used_at = \(now)
         WHERE user_id = \(key.user) AND provider = \(key.key.provider) AND sealed = \(key.sealed)

@@ -98,7 +98,7 @@ final class AIKeys {
         let availability = try await calls.run(caller.userID) {
             await services.models.provider(key).availability()
         }
-        _ = try await services.database.query(AIKeyStatements.use(stored, at: caller.now))
+        _ = try await services.database.query(AIKeyStatements.markUsed(stored, at: caller.now))
         return AIKeyCheck(availability)
     }
 
@@ -139,7 +139,7 @@ final class AIKeys {
 
     private func requireOuter(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
         guard endpoint.hasPublicName else { throw APIError.endpointIsNotPublic }
-        guard try await calls.run(caller.userID, { try await services.models.isOuter(endpoint) }) else {
+        guard try await calls.run(caller.userID, { try await services.models.isPublic(endpoint) }) else {
             throw APIError.endpointIsNotPublic
         }
     }

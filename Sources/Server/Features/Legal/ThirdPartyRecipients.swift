@@ -33,7 +33,7 @@ extension ThirdPartyRecipients {
         if let gateway = configuration.deliveries.codeGateway {
             (sms, sendsCodes) = (Self.name(.webhook(gateway)), true)
         }
-        switch configuration.mail?.carrier {
+        switch configuration.mail?.transport {
         case .relay(let relay): mail = Self.host(of: relay.url).map { "the relay at \($0)" }
         case .webhook(let webhook): mail = Self.name(.webhook(webhook))
         case nil: mail = nil

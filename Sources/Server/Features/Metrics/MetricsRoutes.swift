@@ -6,7 +6,7 @@ enum MetricsRoutes {
     static func register(
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
     ) {
-        routes.openOrSignedIn(API.getMetrics) { caller, _, _ in
+        routes.optionallySignedIn(API.getMetrics) { caller, _, _ in
             // How many users, families and nags there are is for administrators.
             let account =
                 if let caller { try? await services.access.account(caller, services.database) } else { nil as Account? }

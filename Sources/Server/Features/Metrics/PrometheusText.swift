@@ -43,7 +43,7 @@ struct PrometheusText {
         perLoop(telemetry, "nagz_ledger_writes_total", "counter", "Acts committed.", \.writes)
         perLoop(telemetry, "nagz_ledger_batches_total", "counter", "Transactions that acts shared.", \.batches)
         perLoop(telemetry, "nagz_ledger_lost_races_total", "counter", "Decisions taken again.", \.lostRaces)
-        perLoop(telemetry, "nagz_ledger_held_rows_total", "counter", "Decisions taken holding the row.", \.heldRows)
+        perLoop(telemetry, "nagz_ledger_held_rows_total", "counter", "Decisions taken holding the row.", \.lockedRows)
         begin("nagz_loop_lag_seconds", "gauge", "How late the loop came to its last pulse.")
         for (number, loop) in telemetry.loops.enumerated() {
             line("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")

@@ -16,7 +16,8 @@ extension Nags {
                 view.act(
                     .nagWithdrawn,
                     statements: [
-                        NagStatements.withdraw(nag.id, at: caller.now), event(.withdrawn, view, at: caller.now, id: id),
+                        NagStatements.markWithdrawn(nag.id, at: caller.now),
+                        event(.withdrawn, view, at: caller.now, id: id),
                     ]
                         + notification(
                             of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfNotified: true, at: caller.now)
@@ -50,7 +51,7 @@ extension Nags {
                 view.act(
                     isDismissed ? .nagDismissed : .nagUndismissed, details: input.auditDetails,
                     statements: [
-                        NagStatements.dismiss(nag.id, at: nag.recipientDismissedAt),
+                        NagStatements.setDismissed(nag.id, at: nag.recipientDismissedAt),
                         event(isDismissed ? .dismissed : .undismissed, view, at: caller.now, from: input),
                         input.root(isDismissed ? .dismiss : .undismiss, by: view.userID, on: nag.id, at: caller.now),
                     ]),

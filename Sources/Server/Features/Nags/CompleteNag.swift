@@ -49,7 +49,7 @@ extension Nags {
         nag.completedAt = now
         let punctuality = Punctuality(completedAt: now, dueAt: nag.dueAt)
         var statements = [
-            NagStatements.complete(nag.id, note: note, at: now),
+            NagStatements.markCompleted(nag.id, note: note, at: now),
             event(.completed, view, at: now, ["punctuality": punctuality.rawValue], from: input),
             input.root(.status, by: view.userID, on: nag.id, at: now),
         ]

@@ -40,7 +40,7 @@ struct ConnectionNagCancellation {
             (try row["family_id"], try row["recipient_id"])
         }
         for (chain, recipient) in found {
-            while try await cancelSome(of: recipient, in: chain, context) == NagStatements.cancelledAtOnce {}
+            while try await cancelSome(of: recipient, in: chain, context) == NagStatements.cancelBatchSize {}
         }
     }
 
@@ -49,7 +49,7 @@ struct ConnectionNagCancellation {
         var closing = 0
         let _: NoAnswer = try await ledger.write(context, in: chain) { queries in
             let row = try await queries.query(NagStatements.openInLedger(of: recipient, in: chain)).one()
-            closing = min(try row["count"], NagStatements.cancelledAtOnce)
+            closing = min(try row["count"], NagStatements.cancelBatchSize)
             if closing == 0 { return .answer(NoAnswer()) }
             return .perform(
                 Act(

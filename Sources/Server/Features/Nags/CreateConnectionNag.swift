@@ -15,7 +15,7 @@ extension Nags {
         let input = provenance(of: order.capture, at: caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
-                if let twin = try await twin(of: order, in: connection.retyped(), by: caller, queries) {
+                if let twin = try await duplicate(of: order, in: connection.retyped(), by: caller, queries) {
                     return .answer(twin)
                 }
                 return try await decide(order, over: connection, by: caller, as: input, queries)
@@ -61,7 +61,7 @@ extension Nags {
         var nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: nil, by: account.id, account.displayName,
             recipientName: try row["display_name"], from: input.source, at: caller.now)
-        nag.opensAt = opening(of: nag, after: nil, in: zone)
+        nag.opensAt = openingTime(of: nag, after: nil, in: zone)
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: seq), by: account.pseudonym,

@@ -33,7 +33,7 @@ extension Nags {
         let input = provenance(of: order.capture, at: caller.now)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            if let twin = try await twin(of: order, in: family, by: caller, queries) { return .answer(twin) }
+            if let twin = try await duplicate(of: order, in: family, by: caller, queries) { return .answer(twin) }
             if let denial = input.denial(about: order.recipientID, by: member.userID) {
                 return .denied(
                     .nagCreateDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
@@ -44,11 +44,12 @@ extension Nags {
 
     /// Returns the equal nag that the caller has created within two seconds; nil without one, and for a request with an
     /// `Idempotency-Key`. An act that depends on the result MUST require that nothing has changed since.
-    func twin(
+    func duplicate(
         of order: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
     ) async throws -> NagResponse? {
         guard caller.context.idempotency == nil, order.attachmentIDs.isEmpty else { return nil }
-        let rows = try await queries.query(NagStatements.twin(of: order, in: ledger, by: caller.userID, at: caller.now))
+        let rows = try await queries.query(
+            NagStatements.duplicate(of: order, in: ledger, by: caller.userID, at: caller.now))
         guard let twin: NagID = try rows.first?["id"] else { return nil }
         caller.markReplayed()
         return try await view(caller, twin, queries).nag
@@ -88,7 +89,7 @@ extension Nags {
         var nag = NagResponse(
             order, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
             member.displayName, recipientName: try row["display_name"], from: input.source, at: caller.now)
-        nag.opensAt = opening(of: nag, after: nil, in: member.timeZone)
+        nag.opensAt = openingTime(of: nag, after: nil, in: member.timeZone)
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
@@ -120,12 +121,12 @@ extension Nags {
                     nextStep: services.escalationPlan.earliestStep(
                         after: .initial, dueAt: nag.dueAt, committedAt: nil),
                     source: input.source),
-                NagStatements.append(
+                NagStatements.insertEvent(
                     .created, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: nag.creatorID, at: now,
                     nag.created, source: input.source),
                 input.root(.nag, by: nag.creatorID, on: nag.id, at: now),
             ] + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
-                + AttachmentStatements.use(order.attachmentIDs, in: nag.id))
+                + AttachmentStatements.attach(order.attachmentIDs, in: nag.id))
     }
 
     /// Returns the part of an act that notifies `person` of an event; empty if that is the actor.

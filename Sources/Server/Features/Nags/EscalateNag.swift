@@ -63,8 +63,8 @@ extension Nags {
         let following = state.escalation.step(after: .phase(phase))?.at ?? now
         let event: EventID = services.random.identifier(at: now)
         var statements = [
-            NagStatements.step(nag.id, to: phase, nextStep: following, at: now),
-            NagStatements.append(
+            NagStatements.setPhase(nag.id, to: phase, nextStep: following, at: now),
+            NagStatements.insertEvent(
                 .escalated, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: SystemActor.scheduler,
                 at: now, ["phase": phase.rawValue], source: .system),
         ]

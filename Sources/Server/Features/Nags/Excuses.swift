@@ -17,7 +17,7 @@ extension Nags {
         }
         return try await decide(caller, on: call.parameters.nagID, .submitExcuse) { view, queries in
             try input.requireSameFamily(view.nag)
-            let rows = try await queries.query(NagStatements.excuseGate(caller.userID, in: view.settingsFamily))
+            let rows = try await queries.query(NagStatements.excusePermission(caller.userID, in: view.settingsFamily))
             guard let gate = rows.first, try gate["has_consent"] else {
                 return view.refuse(
                     .submitExcuse, reason: ErrorReason.consentMissing,
@@ -116,7 +116,7 @@ struct Excuse {
 
 extension NagStatements {
     /// Whether a member may submit excuses.
-    static func excuseGate(_ user: UserID, in family: FamilyID) -> SQL {
+    static func excusePermission(_ user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
                coalesce(k.can_submit_excuses, true) AS can_submit_excuses

@@ -25,8 +25,8 @@ extension Nags {
     func miss(_ record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Act {
         let nag = record.nag
         var statements = [
-            NagStatements.miss(nag.id, at: now),
-            NagStatements.append(
+            NagStatements.markMissed(nag.id, at: now),
+            NagStatements.insertEvent(
                 .missed, services.random.identifier(at: now), to: nag.id, from: nag.creatorID, for: nag.recipientID,
                 by: SystemActor.scheduler, at: now, source: .system),
         ]

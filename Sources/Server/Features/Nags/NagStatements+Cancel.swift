@@ -4,16 +4,16 @@ import SQL
 extension NagStatements {
     /// The number of nags that one act of `cancelOpen` closes at most, because an act may stamp no more rows of one
     /// type.
-    static let cancelledAtOnce = 400
+    static let cancelBatchSize = 400
 
     /// Parts of an act that close open nags of somebody who is leaving as `cancelled_relationship_change`, and append
-    /// their `nag_cancelled` events. The act MUST stamp `cancelledAtOnce` rows, require `.nothingChanged`, and be
+    /// their `nag_cancelled` events. The act MUST stamp `cancelBatchSize` rows, require `.nothingChanged`, and be
     /// repeated until `countOpen` is 0.
     static func cancelOpen(of recipient: UserID, in family: FamilyID, at now: Timestamp) -> [SQL] {
         cancelOpen("family_id = \(family) AND recipient_id = \(recipient)", at: now)
     }
 
-    /// Parts of an act that close open nags of a connection as above, `cancelledAtOnce` at most: all of them, or only
+    /// Parts of an act that close open nags of a connection as above, `cancelBatchSize` at most: all of them, or only
     /// those to people who are not its parties.
     static func cancelOpen(over connection: ConnectionID, besidesParties: Bool, at now: Timestamp) -> [SQL] {
         let all: SQL = "family_id = \(connection)"
@@ -27,7 +27,7 @@ extension NagStatements {
         // Both statements see the database as it was before the act, so both choose the same nags.
         let chosen: SQL = """
             SELECT id, creator_id, recipient_id FROM nags n WHERE \(condition) AND status = 'open'
-            ORDER BY id LIMIT \(cancelledAtOnce)
+            ORDER BY id LIMIT \(cancelBatchSize)
             """
         return [
             """

@@ -46,7 +46,7 @@ extension NagStatements {
 
     /// Whether the nag's creator may still nag its recipient over the connection; whether its next nag exists, and the one
     /// before it is still open.
-    static func series(after nag: NagID, over connection: ConnectionID) -> SQL {
+    static func seriesFacts(after nag: NagID, over connection: ConnectionID) -> SQL {
         """
         SELECT e.*,
                EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor,

@@ -5,13 +5,13 @@ import SQL
 /// Statements of the scheduler, and of changes that move a nag's next step.
 extension NagStatements {
     /// The number of due nags that a round considers, and the number of them that it takes from one family.
-    static let dueWindow = 1_000
-    static let dueShare = 16
+    static let dueLimit = 1_000
+    static let dueLimitPerFamily = 16
 
     /// Reads a nag with everything that its escalation depends on.
     static func escalation(of nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(record(in: settingsFamily)), n.cycle_started_at, n.phase_since, n.next_step_at,
+        SELECT \(recordColumns(in: settingsFamily)), n.cycle_started_at, n.phase_since, n.next_step_at,
                \(PreferenceStatements.stored(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
                \(PreferenceStatements.stored(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
                \(PreferenceStatements.childQuietHours),
@@ -41,10 +41,10 @@ extension NagStatements {
             FROM (
                 SELECT family_id, id, next_step_at FROM nags
                 WHERE status = 'open' AND next_step_at <= \(now) AND family_id <> ALL(\(SQLList(families)))
-                ORDER BY next_step_at, family_id, id LIMIT \(dueWindow)
+                ORDER BY next_step_at, family_id, id LIMIT \(dueLimit)
             ) w
         ) x
-        WHERE ordinal <= \(dueShare) ORDER BY next_step_at, family_id, id
+        WHERE ordinal <= \(dueLimitPerFamily) ORDER BY next_step_at, family_id, id
         """
     }
 
@@ -102,7 +102,7 @@ extension NagStatements {
 
     // MARK: Statements of an act
 
-    static func step(_ nag: NagID, to phase: EscalationPhase, nextStep: Timestamp, at now: Timestamp) -> SQL {
+    static func setPhase(_ nag: NagID, to phase: EscalationPhase, nextStep: Timestamp, at now: Timestamp) -> SQL {
         update(nag, "phase = \(phase.number), phase_since = \(now), next_step_at = \(nextStep)")
     }
 

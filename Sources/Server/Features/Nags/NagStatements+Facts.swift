@@ -5,7 +5,7 @@ import SQL
 extension NagStatements {
     /// The open nag that the creator has created within two seconds in a family or connection, with the same recipient, due
     /// time, category, done definition, description and recurrence, and without attachments.
-    static func twin(of order: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
+    static func duplicate(of order: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
         """
         SELECT n.id FROM nags n
         WHERE n.family_id = \(ledger) AND n.creator_id = \(creator)
@@ -42,7 +42,7 @@ extension NagStatements {
 
     /// The present relationship of a nag's creator and recipient, whether its next nag exists, and whether the one
     /// before it is still open.
-    static func series(after nag: NagID, in family: FamilyID) -> SQL {
+    static func seriesFacts(after nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(memberState(creator: "n.creator_id")),
                EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor,

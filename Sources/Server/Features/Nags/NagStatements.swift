@@ -23,7 +23,7 @@ enum NagStatements {
     /// connection has it. No row: the session has ended.
     static func nag(_ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
-        SELECT \(record(in: ledger.settingsFamily)), u.status AS account_status, u.pseudonym, m.role,
+        SELECT \(recordColumns(in: ledger.settingsFamily)), u.status AS account_status, u.pseudonym, m.role,
                \(ledger.guardsRecipient)
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
@@ -35,7 +35,7 @@ enum NagStatements {
     }
 
     /// The columns that `NagRecord(_:)` reads, from `n` with `recordJoins`.
-    static func record(in settingsFamily: SQL) -> SQL {
+    static func recordColumns(in settingsFamily: SQL) -> SQL {
         """
         \(columns), n.series_due_at, n.slot_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
         f.time_zone_changed_at, \(settingsFamily) AS settings_family
@@ -54,7 +54,7 @@ enum NagStatements {
     /// A nag of a family, without authorisation.
     static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(record(in: settingsFamily))
+        SELECT \(recordColumns(in: settingsFamily))
         FROM nags n
         \(homeJoin)
         \(recordJoins(in: settingsFamily))
@@ -124,7 +124,7 @@ enum NagStatements {
 
     /// Appends an event to a nag, with the texts and values that the feed shows.
     /// - Parameter source: the origin of the words; `system` for an event without a person's input.
-    static func append(
+    static func insertEvent(
         _ type: NagEventType, _ event: EventID, to nag: NagID, from creator: UserID, for recipient: UserID,
         by actor: UserID, at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource
     ) -> SQL {
@@ -172,20 +172,20 @@ enum NagStatements {
         update(nag, "opens_at = \(opensAt)")
     }
 
-    static func dismiss(_ nag: NagID, at moment: Timestamp?) -> SQL {
+    static func setDismissed(_ nag: NagID, at moment: Timestamp?) -> SQL {
         update(nag, "recipient_dismissed_at = \(moment)")
     }
 
-    static func complete(_ nag: NagID, note: String?, at now: Timestamp) -> SQL {
+    static func markCompleted(_ nag: NagID, note: String?, at now: Timestamp) -> SQL {
         update(
             nag, "status = 'completed', completed_at = \(now), closed_at = \(now), completion_note = \(note)")
     }
 
-    static func miss(_ nag: NagID, at now: Timestamp) -> SQL {
+    static func markMissed(_ nag: NagID, at now: Timestamp) -> SQL {
         update(nag, "status = 'missed', closed_at = \(now)")
     }
 
-    static func withdraw(_ nag: NagID, at now: Timestamp) -> SQL {
+    static func markWithdrawn(_ nag: NagID, at now: Timestamp) -> SQL {
         update(nag, "status = 'withdrawn', closed_at = \(now)")
     }
 

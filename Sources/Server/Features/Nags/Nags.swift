@@ -100,7 +100,7 @@ package final class Nags {
             let view: NagView
             if let read = fresh { view = read } else { view = try await self.view(caller, nag, queries) }
             fresh = nil
-            if let tags = caller.context.ifMatch, !IfMatch.names(view.nag.etag, in: tags) {
+            if let tags = caller.context.ifMatch, !IfMatch.matches(view.nag.etag, in: tags) {
                 throw APIError.nagHasChanged
             }
             return try await body(view, queries)
@@ -161,7 +161,7 @@ package final class Nags {
         _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
         from input: Provenance? = nil, source: StoredSource = .text, id: EventID? = nil
     ) -> SQL {
-        NagStatements.append(
+        NagStatements.insertEvent(
             type, id ?? input?.event ?? services.random.identifier(at: now), to: view.nag.id,
             from: view.nag.creatorID, for: view.nag.recipientID, by: view.userID, at: now, payload,
             source: input?.source ?? source)

@@ -8,7 +8,7 @@ extension Nags {
     ///
     /// The caller MUST have checked the limits of push-backs, and adds the record that counts this one.
     /// - Returns: the act, and the ID of its event in the feed.
-    func sending(
+    func pushBackAct(
         _ message: String, on view: NagView, source: StoredSource, at now: Timestamp
     ) -> (act: Act, event: EventID) {
         let event: EventID = services.random.identifier(at: now)

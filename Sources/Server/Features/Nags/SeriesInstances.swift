@@ -8,8 +8,8 @@ import TimeZones
 extension Nags {
     /// Returns the first time at which an instance of a series can be completed; nil for a nag that comes once.
     /// - Parameter previous: the due time of the instance before it; nil for the first one.
-    func opening(of nag: NagResponse, after previous: Timestamp?, in zone: String) -> Timestamp? {
-        nag.recurrence?.opening(of: nag.dueAt, after: previous, in: services.zones.zone(zone))
+    func openingTime(of nag: NagResponse, after previous: Timestamp?, in zone: String) -> Timestamp? {
+        nag.recurrence?.openingTime(of: nag.dueAt, after: previous, in: services.zones.zone(zone))
     }
 
     /// The refusal of a completion before the opening.
@@ -35,7 +35,7 @@ extension Nags {
     /// its present opening.
     /// - Throws: 422 for an instance that would come too close to the one before it; 409 for a pattern that the next
     ///   instance carries already.
-    func moved(
+    func movedInstance(
         _ view: NagView, to dueAt: Timestamp, _ scope: MoveScope, _ queries: any Queries
     ) async throws -> MovedInstance {
         guard let recurrence = view.nag.recurrence, scope == .series || dueAt != view.nag.dueAt else {
@@ -54,12 +54,12 @@ extension Nags {
         var nag = view.nag
         nag.dueAt = dueAt
         var moved = MovedInstance(
-            opensAt: opening(of: nag, after: try row["previous_due_at"], in: view.timeZone))
+            opensAt: openingTime(of: nag, after: try row["previous_due_at"], in: view.timeZone))
         if let nextID, let nextDueAt: Timestamp = try row["next_due_at"] {
             var next = view.nag
             next.dueAt = nextDueAt
             moved.statements = [
-                NagStatements.setOpening(of: nextID, to: opening(of: next, after: dueAt, in: view.timeZone))
+                NagStatements.setOpening(of: nextID, to: openingTime(of: next, after: dueAt, in: view.timeZone))
             ]
             moved.details = ["following_nag": nextID.description]
         }
@@ -94,11 +94,11 @@ extension Nags {
         let denial: Denial?
         let row: Row
         if let connection = record.nag.connectionID {
-            let rows = try await queries.query(NagStatements.series(after: record.nag.id, over: connection))
+            let rows = try await queries.query(NagStatements.seriesFacts(after: record.nag.id, over: connection))
             guard let found = rows.first else { return nil }
             (row, denial) = (found, try Self.denialOfConnectionNag(found))
         } else {
-            row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
+            row = try await queries.query(NagStatements.seriesFacts(after: record.nag.id, in: record.familyID)).one()
             denial = try Self.denialOfNag(row)
         }
         if isStillOpen, try row["is_parent_open"] { return nil }
@@ -106,7 +106,7 @@ extension Nags {
         var next = record.nag
         next.id = services.random.identifier(at: now)
         next.dueAt = dueAt
-        next.opensAt = opening(of: next, after: record.nag.dueAt, in: record.timeZone)
+        next.opensAt = openingTime(of: next, after: record.nag.dueAt, in: record.timeZone)
         // A picture is one nag's: in a series without end it would never be deleted.
         next.attachmentURLs = []
         var payload = next.created
@@ -118,7 +118,7 @@ extension Nags {
                     next.id, of: record.nag.id, dueAt: dueAt, opensAt: next.opensAt,
                     nextStep: services.escalationPlan.earliestStep(after: .initial, dueAt: dueAt, committedAt: nil),
                     at: now),
-                NagStatements.append(
+                NagStatements.insertEvent(
                     .created, services.random.identifier(at: now), to: next.id, from: next.creatorID,
                     for: next.recipientID, by: SystemActor.scheduler, at: now, payload, source: .system),
             ])

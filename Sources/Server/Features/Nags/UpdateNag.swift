@@ -84,7 +84,7 @@ extension Nags {
             return view.refuse(edited.isEmpty ? .commit : .edit, limit: denial, at: now)
         }
         let movesDueTime = nag.dueAt != view.nag.dueAt
-        let moved = try await moved(view, to: nag.dueAt, changes.scope, queries)
+        let moved = try await movedInstance(view, to: nag.dueAt, changes.scope, queries)
         nag.opensAt = moved.opensAt
         let nextStep =
             movesDueTime || isPromise
@@ -152,7 +152,7 @@ extension Nags {
         }
         var nag = view.nag
         nag.dueAt = dueAt
-        let moved = try await moved(view, to: dueAt, .this, queries)
+        let moved = try await movedInstance(view, to: dueAt, .this, queries)
         // Who postpones may still do it earlier: the instance opens no later than before.
         let change = ["from": view.nag.dueAt.rfc3339, "due_at": dueAt.rfc3339]
         var details = AuditBody(change)

@@ -47,7 +47,7 @@ final class Readiness {
         }
         // Taking the server out of service would not update the log: its status is shown, but is no reason for a 503.
         let head = services.checkpointStatus
-        head.pass.update(openFindings: findings)
+        head.pass.setOpenFindings(findings)
         let check = head.pass.now
         return ReadinessAnswer(
             status: "ok", auditLog: head.alarm(at: services.clock.now()).rawValue,

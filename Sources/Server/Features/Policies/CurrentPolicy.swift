@@ -84,7 +84,7 @@ struct CurrentPolicy {
 
     /// - Throws: 412 when the request names another state of the policy.
     func requireMatch(_ caller: Caller) throws(APIError) {
-        guard let tags = caller.context.ifMatch, !IfMatch.names(tag, in: tags) else { return }
+        guard let tags = caller.context.ifMatch, !IfMatch.matches(tag, in: tags) else { return }
         throw APIError.policyHasChanged
     }
 }

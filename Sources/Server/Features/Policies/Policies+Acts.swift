@@ -6,7 +6,7 @@ import Domain
 extension Policies {
     /// Puts terms in force.
     /// - Parameter approval: the last missing approval; nil where the caller decides alone.
-    func inForce(
+    func enactAct(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ approval: ApprovalResponse?
     ) -> (act: Act, policy: CurrentPolicy) {
@@ -19,7 +19,7 @@ extension Policies {
         var statements = [PolicyStatements.set(changed)]
         if let approval {
             statements.append(
-                PolicyStatements.approve(approval, version: policy.version, proposal: policy.proposal?.id))
+                PolicyStatements.insertApproval(approval, version: policy.version, proposal: policy.proposal?.id))
         }
         let act = Act(
             kind: .policyChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -30,7 +30,7 @@ extension Policies {
 
     /// Proposes terms, with the proposer's approval. If they name a co-owner in place of one who left, the other
     /// guardians and the one who left are notified.
-    func proposing(
+    func proposeAct(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), _ notices: DeliveryIDs, at now: Timestamp
     ) -> (act: Act, policy: CurrentPolicy) {
@@ -45,8 +45,8 @@ extension Policies {
             kind: .policyProposed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             resource: policy.id.retyped(), details: details, stampedRows: 0,
             statements: [
-                PolicyStatements.propose(proposal, for: policy.id),
-                PolicyStatements.approve(approval, version: policy.version, proposal: proposal.id),
+                PolicyStatements.setProposal(proposal, for: policy.id),
+                PolicyStatements.insertApproval(approval, version: policy.version, proposal: proposal.id),
             ])
         if policy.replacesCoOwner(by: terms) {
             let others = [member.userID] + [policy.leftOwner].compactMap(\.self)
@@ -64,16 +64,16 @@ extension Policies {
     }
 
     /// Adds an approval that does not complete the proposal.
-    func approving(
+    func approveAct(
         _ policy: CurrentPolicy, _ member: Member, _ approval: ApprovalResponse
     ) -> (act: Act, policy: CurrentPolicy) {
         var approved = policy
         approved.proposal?.approvers.insert(member.userID)
         var statements = [
-            PolicyStatements.approve(approval, version: policy.version, proposal: policy.proposal?.id)
+            PolicyStatements.insertApproval(approval, version: policy.version, proposal: policy.proposal?.id)
         ]
         if policy.proposal != nil {
-            statements.append(PolicyStatements.touch(policy.id))
+            statements.append(PolicyStatements.markChanged(policy.id))
             approved.changedBy = member.seq + 1
         }
         let act = Act(

@@ -95,7 +95,7 @@ final class Policies {
             let approved = (isProposed ? policy.proposal?.approvers ?? [] : []).union([member.userID])
             if approved.isSuperset(of: policy.approvers(of: terms)) {
                 let approval = isProposed ? approval(of: policy, by: member, nil, at: caller.now) : nil
-                let (act, changed) = inForce(terms, policy, member, pseudonyms, approval)
+                let (act, changed) = enactAct(terms, policy, member, pseudonyms, approval)
                 return .perform(try await counted(act, member, at: caller.now, queries), changed.response)
             }
             if isProposed, policy.proposal?.approvers.contains(member.userID) ?? false {
@@ -106,8 +106,8 @@ final class Policies {
             )
             let (act, proposed) =
                 isProposed
-                ? approving(policy, member, approval(of: policy, by: member, nil, at: caller.now))
-                : proposing(
+                ? approveAct(policy, member, approval(of: policy, by: member, nil, at: caller.now))
+                : proposeAct(
                     terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: caller.now), at: caller.now
                 )
             return .perform(try await counted(act, member, at: caller.now, queries), proposed.response)
@@ -135,12 +135,12 @@ final class Policies {
             guard let proposal = policy.proposal,
                 proposal.approvers.union([member.userID]).isSuperset(of: policy.approvers(of: proposal.terms))
             else {
-                let act = approving(policy, member, approval).act
+                let act = approveAct(policy, member, approval).act
                 return .perform(try await counted(act, member, at: caller.now, queries), approval)
             }
             try policy.requireCoOwnersWait(at: caller.now)
             let pseudonyms = try await pseudonyms(of: proposal.terms, policy, queries)
-            let act = inForce(proposal.terms, policy, member, pseudonyms, approval).act
+            let act = enactAct(proposal.terms, policy, member, pseudonyms, approval).act
             return .perform(try await counted(act, member, at: caller.now, queries), approval)
         }
     }

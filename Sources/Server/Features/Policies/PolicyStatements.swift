@@ -93,7 +93,7 @@ enum PolicyStatements {
         """
 
     /// Replaces what was proposed before.
-    static func propose(_ proposal: CurrentPolicy.Proposal, for policy: PolicyID) -> SQL {
+    static func setProposal(_ proposal: CurrentPolicy.Proposal, for policy: PolicyID) -> SQL {
         let constraints = JSONValue.object(proposal.terms.constraints).description
         return """
             UPDATE policies SET proposal_id = \(proposal.id), proposed_by = \(proposal.proposedBy),
@@ -104,14 +104,14 @@ enum PolicyStatements {
     }
 
     /// Gives the policy another entity tag: one more owner approved what is proposed.
-    static func touch(_ policy: PolicyID) -> SQL {
+    static func markChanged(_ policy: PolicyID) -> SQL {
         """
         UPDATE policies SET changed_by = ledger_stamp.seq
         FROM ledger_stamp WHERE policies.family_id = ledger_stamp.family_id AND policies.id = \(policy)
         """
     }
 
-    static func approve(_ approval: ApprovalResponse, version: Int, proposal: PolicyProposalID?) -> SQL {
+    static func insertApproval(_ approval: ApprovalResponse, version: Int, proposal: PolicyProposalID?) -> SQL {
         """
         INSERT INTO policy_approvals
             (family_id, id, policy_id, approver_id, approved_at, comment, policy_version, proposal_id)

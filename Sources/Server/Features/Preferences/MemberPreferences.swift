@@ -65,7 +65,7 @@ package final class MemberPreferences {
                 return .denied(.preferencesChangeDenied, to: member, denial)
             }
             let current = try await current(of: user, seenBy: member, queries)
-            if let tags = caller.context.ifMatch, !IfMatch.names(current.tag, in: tags) {
+            if let tags = caller.context.ifMatch, !IfMatch.matches(current.tag, in: tags) {
                 throw APIError.preferencesHaveChanged
             }
             try await ModelChoice(services.models).require(change, current.stored, of: user, queries)

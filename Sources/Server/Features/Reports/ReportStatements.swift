@@ -21,7 +21,7 @@ enum ReportStatements {
     }
 
     /// Counts the excuses of each category that were submitted for the nags due in a period, bounds included.
-    static func excuses(of family: FamilyID, from start: Timestamp, through end: Timestamp) -> SQL {
+    static func excuseCounts(of family: FamilyID, from start: Timestamp, through end: Timestamp) -> SQL {
         """
         SELECT x.category, count(*) AS count
         FROM nags JOIN excuses x ON x.family_id = nags.family_id AND x.nag_id = nags.id

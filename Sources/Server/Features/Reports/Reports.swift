@@ -34,7 +34,7 @@ package final class Reports {
         let rows = try await services.database.query(
             ReportStatements.figures(of: member.familyID, from: weeks.first, through: end, weeks: weeks))
         let excuses = try await services.database.query(
-            ReportStatements.excuses(of: member.familyID, from: week.lowerBound, through: end))
+            ReportStatements.excuseCounts(of: member.familyID, from: week.lowerBound, through: end))
         let times = try await services.database.query(
             ReportStatements.responseTimes(of: member.familyID, from: week.lowerBound, through: end))
         var metrics = try WeeklyMetrics(rows, excuses, weeks: weeks).document

@@ -19,7 +19,7 @@ enum AbuseReportStatements {
         FROM users u
         WHERE u.id = \(target) AND u.status <> 'deleted' AND (EXISTS (
             SELECT 1 FROM memberships m JOIN memberships theirs ON theirs.family_id = m.family_id
-            WHERE \(MembershipStatements.isOrWas(of: reporter)) AND theirs.user_id = u.id)
+            WHERE \(MembershipStatements.isOrWasMember(of: reporter)) AND theirs.user_id = u.id)
             OR \(ConnectionStatements.exists(between: "\(reporter)", and: "u.id"))
             OR \(NagStatements.existsOverConnection(between: "\(reporter)", and: "u.id")))
         """

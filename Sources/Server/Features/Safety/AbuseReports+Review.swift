@@ -90,6 +90,6 @@ extension AbuseReportReview {
         self.init(
             report: report, familyID: familyID, severity: severity, createdAt: createdAt, updatedAt: updatedAt,
             age: max(0, Int((now - createdAt).microseconds / 1_000_000)),
-            reviewDueAt: createdAt + severity.reviewTarget)
+            reviewDueAt: createdAt + severity.reviewTimeLimit)
     }
 }

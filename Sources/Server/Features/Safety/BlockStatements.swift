@@ -13,7 +13,7 @@ enum BlockStatements {
     }
 
     /// A condition: the first person blocks the second. Both are SQL expressions or values.
-    static func blocks(_ actor: SQL, _ target: SQL) -> SQL {
+    static func hasBlocked(_ actor: SQL, _ target: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM blocks b WHERE b.state = 'active' AND b.actor_id = \(actor) AND b.target_id = \(target))
         """

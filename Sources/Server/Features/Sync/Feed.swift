@@ -17,7 +17,7 @@ final class Feed {
 
     /// The group `sync`: the family feed.
     func register(in routes: RouteTable) {
-        routes.written(API.syncEvents, read)
+        routes.signedInWriting(API.syncEvents, read)
     }
 
     func read(_ caller: Caller, _ call: Call<SyncQuery, NoBody>) async throws -> [UInt8] {
@@ -28,7 +28,7 @@ final class Feed {
             caller, family, request, withFacts: call.parameters.facts, caller.now, reserving: &memory)
         // A legacy client sends it back. Development tokens have no session that could store it.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
-            _ = try await services.database.query(SyncStatements.grant(page.grant, to: session, in: family))
+            _ = try await services.database.query(SyncStatements.insertGrant(page.grant, to: session, in: family))
         }
         return page.json
     }

@@ -128,7 +128,7 @@ enum SyncStatements {
             SELECT \(FeedEntities.mediationColumns)
             FROM ai_mediation_events a
             WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
-                AND \(AIStatements.isFor(reader, "a"))
+                AND \(AIStatements.isReader(reader, "a"))
                 AND (gate.sees_all OR a.nag_id = '00000000-0000-0000-0000-000000000000' OR \(isOwnNag(of: "a")))
             ORDER BY a.family_id, sync_ts, id LIMIT \(literal: size.rows)
         ) x
@@ -148,7 +148,7 @@ enum SyncStatements {
         UNION ALL
         SELECT x.* FROM gate g, LATERAL (
             SELECT \(FeedEntities.connectionColumns)
-            FROM (\(ConnectionStatements.own(of: "g.user_id", address: "g.address"))) c
+            FROM (\(ConnectionStatements.connections(of: "g.user_id", address: "g.address"))) c
             WHERE g.family_id IS NOT NULL
                 AND (ended_at IS NULL OR ended_at >= \(caller.now - eventRetention))
             ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: FeedPageSize.exact.rows)
@@ -187,7 +187,7 @@ enum SyncStatements {
     /// Stores a position that a session was given, so that the session may continue from it.
     ///
     /// Not synced to disk: losing it costs the client one full page, never a change.
-    static func grant(_ position: GrantedPosition, to session: SessionID, in family: FamilyID) -> SQL {
+    static func insertGrant(_ position: GrantedPosition, to session: SessionID, in family: FamilyID) -> SQL {
         """
         INSERT INTO sync_grants AS g (session_id, family_id, places)
         SELECT \(session), \(family), ARRAY[\(position.number)]

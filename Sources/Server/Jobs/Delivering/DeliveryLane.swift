@@ -140,15 +140,15 @@ final class DeliveryLane {
             let facts = try DeliveryFacts(row, try await digest(of: claim, at: now))
             switch facts.decision(on: claim, at: now, staleAfter: staleAfter, zones: services.zones, plan: plan) {
             case .drop(let reason):
-                try await record(DeliveryStatements.fail(claim, because: reason.rawValue, isDropped: true))
+                try await record(DeliveryStatements.markFailed(claim, because: reason.rawValue, isDropped: true))
                 figures.dropped.add()
             case .wait(let moment):
-                try await record(DeliveryStatements.wait(claim, until: moment))
+                try await record(DeliveryStatements.postpone(claim, until: moment))
                 figures.deferred.add()
             case .send(let message):
                 if channel == .push, facts.isLive {
                     try await record(
-                        DeliveryStatements.delivered(
+                        DeliveryStatements.markDelivered(
                             claim, at: now, next: facts.nextReminder(after: now, zones: services.zones, plan: plan)))
                     return figures.seenLive.add()
                 }
@@ -206,7 +206,7 @@ final class DeliveryLane {
     /// The person's devices of open sessions, where a provider asks for them.
     private func devices(of user: UserID) async throws -> [DeviceTarget] {
         guard passesTokens || providers.contains(where: { !$0.addressesPeople }) else { return [] }
-        let rows = try await services.database.query(DeviceStatements.live(of: user, at: services.clock.now()))
+        let rows = try await services.database.query(DeviceStatements.pushTargets(of: user, at: services.clock.now()))
         return try rows.map { row throws(PostgresError) in try DeviceTarget(row) }
     }
 
@@ -223,24 +223,24 @@ final class DeliveryLane {
             let delay = policy.delay(after: claim.attempts, asked: retry.after, random: services.random)
         {
             try await record(
-                DeliveryStatements.retry(
+                DeliveryStatements.scheduleRetry(
                     claim, at: now + delay, because: retry.reason, acknowledged: summary.acknowledged.sorted()))
             return figures.retried.add()
         }
         if summary.isAcknowledged {
-            try await record(DeliveryStatements.sent(claim, reference: summary.reference, at: now, next: next))
+            try await record(DeliveryStatements.markSent(claim, reference: summary.reference, at: now, next: next))
             return (claim.isRepeat ? figures.repeated : figures.sent).add()
         }
         guard let reason = summary.retry?.reason ?? summary.rejection else {
             try await record(
-                DeliveryStatements.fail(claim, because: DropReason.noDevice.rawValue, isDropped: true))
+                DeliveryStatements.markFailed(claim, because: DropReason.noDevice.rawValue, isDropped: true))
             return figures.dropped.add()
         }
         if claim.isRepeat, summary.rejection == nil, let next {
             // The provider may be back at the next reminder.
-            try await record(DeliveryStatements.retry(claim, at: next, because: reason, acknowledged: []))
+            try await record(DeliveryStatements.scheduleRetry(claim, at: next, because: reason, acknowledged: []))
         } else {
-            try await record(DeliveryStatements.fail(claim, because: reason, isDropped: false))
+            try await record(DeliveryStatements.markFailed(claim, because: reason, isDropped: false))
         }
         figures.dead.add()
         log.write(.warning, "delivery_dead") {

@@ -3,22 +3,22 @@ import Domain
 /// The times at which a delivery is tried again: exponential back-off with jitter, a bounded number of times.
 struct RetryPolicy: Sendable {
     /// Attempts in all.
-    var attempts = 8
-    var first = Timestamp.Span.seconds(15)
-    var longest = Timestamp.Span.hours(1)
+    var maxAttempts = 8
+    var firstDelay = Timestamp.Span.seconds(15)
+    var longestDelay = Timestamp.Span.hours(1)
 
     /// Returns the time before the next attempt: between half and all of the back-off, so that deliveries that failed
-    /// together are not retried together. It is at least the time that the provider asks for, up to `longest`.
+    /// together are not retried together. It is at least the time that the provider asks for, up to `longestDelay`.
     /// - Returns: nil when there is no further attempt.
     func delay(
         after attempt: Int, asked: Timestamp.Span? = nil, random: any Randomness
     ) -> Timestamp.Span? {
-        guard attempt < attempts else { return nil }
+        guard attempt < maxAttempts else { return nil }
         let doublings = Int64(1) << Int64(min(max(0, attempt - 1), 20))
         let whole = min(
-            first.microseconds.multipliedReportingOverflow(by: doublings).partialValue, longest.microseconds)
+            firstDelay.microseconds.multipliedReportingOverflow(by: doublings).partialValue, longestDelay.microseconds)
         let share = random.bytes(2).reduce(0) { $0 << 8 | Int64($1) }
         let jittered = Timestamp.Span(microseconds: whole / 2 + whole / 2 * share / 65_535)
-        return max(jittered, min(asked ?? jittered, longest))
+        return max(jittered, min(asked ?? jittered, longestDelay))
     }
 }

@@ -14,8 +14,8 @@ import Testing
 struct BackgroundCheckTests {
     /// Without rests: as fast as it goes.
     private static let pace = BackgroundCheck.Pace(
-        rest: 0, shortestRest: .zero, longestRest: .milliseconds(1), betweenPasses: Timestamp.Span(microseconds: 0),
-        poll: .milliseconds(20), save: .zero)
+        restRatio: 0, shortestRest: .zero, longestRest: .milliseconds(1), betweenPasses: Timestamp.Span(microseconds: 0),
+        pollInterval: .milliseconds(20), saveInterval: .zero)
 
     @Test("health and status report a finding of the background check until a full pass has none")
     func finding() async throws {
@@ -106,7 +106,7 @@ struct BackgroundCheckTests {
             let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
             try await server.checking { database in
                 var pace = Self.pace
-                pace.save = .seconds(5)
+                pace.saveInterval = .seconds(5)
                 var now = MonotonicTime.now()
                 try await BackgroundCheck(
                     database: database, keys: keys, clock: clock, random: random, status: PassStatus(), log: Log(.off),

@@ -116,7 +116,7 @@ struct LivedFamily: Sendable {
         let (random, now, id) = (server.random, server.clock.now(), id)
         return try await server.database.run { database in
             let services = try Services(
-                servingNobody: database, clock: server.clock, random: random, tokens: server.tokens,
+                standalone: database, clock: server.clock, random: random, tokens: server.tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
                 auditKeyring: TestServer.auditKeyring)
             return try await Nags(services, Gamification(services)).miss(nag, in: id, at: now)

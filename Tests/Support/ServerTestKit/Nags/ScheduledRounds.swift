@@ -24,7 +24,7 @@ final class ScheduledRounds: Sendable {
         database = try await TestDatabase(url: TestLogin.server.url(server.database.url), sessions: 4)
         let made = try await database.run { database in
             let services = try Services(
-                servingNobody: database, clock: clock, random: random, tokens: tokens,
+                standalone: database, clock: clock, random: random, tokens: tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
                 auditKeyring: TestServer.auditKeyring,
                 escalationPlan: plan)

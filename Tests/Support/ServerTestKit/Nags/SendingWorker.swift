@@ -26,7 +26,7 @@ final class SendingWorker: Sendable {
         database = try await TestDatabase(url: TestLogin.server.url(server.database.url), sessions: 2)
         worker = try await database.run { database in
             let services = try Services(
-                servingNobody: database, clock: clock, random: random, tokens: tokens,
+                standalone: database, clock: clock, random: random, tokens: tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
                 auditKeyring: TestServer.auditKeyring)
             return LoopBound(

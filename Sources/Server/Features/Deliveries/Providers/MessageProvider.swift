@@ -36,7 +36,7 @@ struct DeviceTarget: Sendable {
     /// The keys of a browser's subscription; nil for other devices.
     let keys: WebPushKeys?
 
-    /// Reads a row of `DeviceStatements.live`.
+    /// Reads a row of `DeviceStatements.pushTargets`.
     init(_ row: Row) throws(PostgresError) {
         (id, platform, token) = (try row["id"], try row["platform"], try row["token"])
         if let p256dh: [UInt8] = try row["p256dh"], let auth: [UInt8] = try row["auth"] {
