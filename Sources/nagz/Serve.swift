@@ -50,10 +50,10 @@ enum Serve {
         say("nagz \(NagzVersion.current) serves http://\(configuration.host):\(port)")
         say(metricsLine)
         var received = signals.makeAsyncIterator()
-        let reason = await received.next() == SIGINT ? "interrupted" : "told to stop"
+        let reason = await received.next() == SIGINT ? "interrupted" : "SIGTERM received"
         if drainDelay > 0 {
             server.announceShutDown()
-            say("\(reason): not ready any more, serving on for \(drainDelay) s or until the next signal")
+            say("\(reason): /health/ready answers 503; serving for \(drainDelay) s more, or until the next signal")
             let delay = Task {
                 try? await Task.sleep(for: .seconds(drainDelay))
                 continuation.yield(SIGTERM)
@@ -61,7 +61,7 @@ enum Serve {
             _ = await received.next()
             delay.cancel()
         }
-        say("\(reason): finishing what is under way")
+        say("\(reason): finishing the requests under way")
         await server.shutDown()
         watcher.stop()
         say("stopped")

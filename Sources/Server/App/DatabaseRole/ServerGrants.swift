@@ -14,11 +14,15 @@ struct ServerGrants: Sendable {
 
     /// Privileges on tables and columns; other grants are in `statements` only.
     private(set) var privileges: Set<Privilege> = []
+    private var grants: [Statement] = []
+
     /// The statements themselves, in order. They may be run again without effect.
-    private(set) var statements: [String] = []
+    var statements: [String] { grants.map(\.text) }
 
     init(_ migrations: [Migrator.Migration]) {
-        for migration in migrations.sorted(by: { $0.number < $1.number }) { read(migration.sql) }
+        for migration in migrations.sorted(by: { $0.number < $1.number }) {
+            for words in Self.statements(of: migration.sql) { read(words) }
+        }
     }
 
     /// The names of all privileges on a table or on any of its columns.
@@ -26,52 +30,88 @@ struct ServerGrants: Sendable {
         Set(privileges.filter { $0.table == table }.map(\.name))
     }
 
-    private mutating func read(_ script: String) {
-        let code = script.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.split(separator: "--", maxSplits: 1, omittingEmptySubsequences: false).first ?? "" }
-            .joined(separator: "\n")
-        let statement =
-            /(?:^|;)\s*(?:((GRANT|REVOKE)\s+([^;]+?)\s+ON\s+([^;]+?)\s+(?:TO|FROM)\s+nagz_server)|DROP TABLE\s+([a-z_0-9]+))\s*(?=;)/
-        for match in code.matches(of: statement) {
-            if let table = match.output.5 {
-                forget(String(table))
-                continue
-            }
-            guard let text = match.output.1, let names = match.output.3, let objects = match.output.4 else { continue }
-            statements.append(String(text))
-            let found = Self.privileges(String(names), on: String(objects))
-            if match.output.2 == "GRANT" { privileges.formUnion(found) } else { privileges.subtract(found) }
+    private mutating func read(_ words: [Substring]) {
+        if words.starts(with: ["DROP", "TABLE"]), words.count == 3 { return forget(String(words[2])) }
+        guard let statement = Statement(words) else { return }
+        grants.append(statement)
+        if statement.verb == "GRANT" {
+            privileges.formUnion(statement.privileges)
+        } else {
+            privileges.subtract(statement.privileges)
         }
     }
 
     /// Removes a dropped table from the grants, also from statements that grant on several tables.
     private mutating func forget(_ table: String) {
         privileges = privileges.filter { $0.table != table }
-        statements = statements.compactMap { statement in
-            guard
-                let match = statement.firstMatch(
-                    of: /^(.+?\sON\s+)(.+?)(\s+(?:TO|FROM)\s+nagz_server)$/.dotMatchesNewlines())
-            else { return statement }
-            let tables = Self.list(String(match.output.2))
-            guard tables.contains(table) else { return statement }
-            let left = tables.filter { $0 != table }
-            return left.isEmpty ? nil : "\(match.output.1)\(left.joined(separator: ", "))\(match.output.3)"
-        }
+        for index in grants.indices { grants[index].objects.removeAll { $0 == table } }
+        grants.removeAll(where: \.objects.isEmpty)
     }
 
-    /// Parses `SELECT, UPDATE (name, status)` on `users, sessions`; empty for objects that are not tables.
-    private static func privileges(_ names: String, on objects: String) -> [Privilege] {
-        guard objects.firstMatch(of: /^(?:SCHEMA|FUNCTION|SEQUENCE|ALL|LANGUAGE|TYPE)\s/) == nil else { return [] }
-        let tables = list(objects.replacing(/^TABLE\s+/, with: ""))
-        return names.matches(of: /([A-Z]+)(?:\s*\(([^)]*)\))?/).flatMap { match in
-            let columns: [String?] = match.output.2.map { list(String($0)) } ?? [nil]
-            return tables.flatMap { table in
-                columns.map { Privilege(name: String(match.output.1), table: table, column: $0) }
+    /// Returns the words of the statements that may matter, without comments. Every server reads all migrations when it
+    /// starts, so the others are not even decoded.
+    private static func statements(of script: String) -> [[Substring]] {
+        var (statements, isComment, previous): ([[UInt8]], Bool, UInt8) = ([[]], false, 0)
+        for byte in script.utf8 {
+            let last = statements.count - 1
+            if byte == UInt8(ascii: "\n") { isComment = false }
+            if !isComment, byte == UInt8(ascii: "-"), previous == byte {
+                isComment = true
+                statements[last].removeLast()
+            }
+            previous = byte
+            if isComment { continue }
+            if byte == UInt8(ascii: ";") { statements.append([]) } else { statements[last].append(byte) }
+        }
+        // No semicolon ends the last part.
+        return statements.dropLast().compactMap { bytes in
+            let code = bytes.drop { $0 <= UInt8(ascii: " ") }
+            guard ["GRANT", "REVOKE", "DROP TABLE"].contains(where: { code.starts(with: $0.utf8) }) else { return nil }
+            return String(decoding: code, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        }
+    }
+}
+
+/// A `GRANT` to the role or a `REVOKE` from it: `GRANT SELECT, UPDATE (name, status) ON users, sessions TO nagz_server`.
+private struct Statement {
+    let verb: String
+    private let names: String
+    var objects: [String]
+    private let ending: String
+
+    var text: String { "\(verb) \(names) ON \(objects.joined(separator: ", ")) \(ending)" }
+
+    init?(_ words: [Substring]) {
+        let ending = words.suffix(2)
+        guard ["TO", "FROM"].contains(ending.first), ending.last == ServerGrants.role[...],
+            let verb = words.first, verb == "GRANT" || verb == "REVOKE", let on = words.firstIndex(of: "ON")
+        else { return nil }
+        self.verb = String(verb)
+        names = words[..<on].dropFirst().joined(separator: " ")
+        objects = Self.list(words[on...].dropFirst().dropLast(2).joined(separator: " "))
+        self.ending = ending.joined(separator: " ")
+    }
+
+    /// The privileges on tables; empty for objects that are not tables.
+    var privileges: [ServerGrants.Privilege] {
+        let kind = objects.first?.split(separator: " ").dropLast().first
+        guard kind == nil || kind == "TABLE" else { return [] }
+        let tables = objects.map { $0.split(separator: " ").last.map(String.init) ?? $0 }
+        // A closing parenthesis ends the columns of the name before the opening one.
+        return names.split(separator: ")").flatMap { part in
+            let halves = part.split(separator: "(").map { Self.list(String($0)) }
+            let names = halves.first ?? []
+            return names.enumerated().flatMap { index, name in
+                let hasColumns = halves.count == 2 && index == names.count - 1
+                let columns: [String?] = hasColumns ? halves[1] : [nil]
+                return tables.flatMap { table in
+                    columns.map { ServerGrants.Privilege(name: name, table: table, column: $0) }
+                }
             }
         }
     }
 
     private static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+        text.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }
     }
 }
