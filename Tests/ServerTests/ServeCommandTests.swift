@@ -212,7 +212,7 @@ struct ServeCommandTests {
             let ready = Array("GET /health/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
             let before = try await RawClient.send(ready, to: serve.port).status
             serve.process.send(SIGTERM)
-            _ = Self.read(serve.process.output, from: serve.greeting, until: /not ready any more.*\n/)
+            _ = Self.read(serve.process.output, from: serve.greeting, until: /answers 503.*\n/)
             let during = try await RawClient.send(ready, to: serve.port).status
             let request = try await RawClient.send(Self.request, to: serve.port).status
             #expect(before == 200 && during == 503 && request == 200)

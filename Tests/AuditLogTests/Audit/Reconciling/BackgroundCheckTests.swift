@@ -14,7 +14,8 @@ import Testing
 struct BackgroundCheckTests {
     /// Without rests: as fast as it goes.
     private static let pace = BackgroundCheck.Pace(
-        restRatio: 0, shortestRest: .zero, longestRest: .milliseconds(1), betweenPasses: Timestamp.Span(microseconds: 0),
+        restRatio: 0, shortestRest: .zero, longestRest: .milliseconds(1),
+        betweenPasses: Timestamp.Span(microseconds: 0),
         pollInterval: .milliseconds(20), saveInterval: .zero)
 
     @Test("health and status report a finding of the background check until a full pass has none")
