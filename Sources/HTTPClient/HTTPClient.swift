@@ -180,7 +180,7 @@ import Reactor
         return unsafe multi
     }
 
-    /// Closes the connections. Sockets and timers are the caller's to end first.
+    /// Closes the connections. The caller MUST end the watches of sockets and the timer before.
     private static func release(_ multi: UnsafeMutableRawPointer?) {
         guard let multi = unsafe multi else { return }
         _ = unsafe CCurlSetWaiting(multi, nil, nil, nil)

@@ -41,7 +41,7 @@ public struct LoopbackURL: Hashable, Sendable {
         (host, isSecure, self.path) = (.unixSocket(path: unixSocket), false, path)
     }
 
-    /// Returns the target of a request for the path.
+    /// Returns the URL of a request for the path, and the Unix socket to connect to; nil for TCP.
     func target(_ path: String) -> (url: String, unixSocket: String?) {
         let (name, socket): (String, String?) =
             switch host {

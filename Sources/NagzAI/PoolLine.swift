@@ -1,4 +1,4 @@
-/// One line of a pool file: words, a bar, a text.
+/// One line of a pool file, a list of texts by key: the words of the key, a bar, a text.
 struct PoolLine {
     /// The number of the line, from 1.
     let number: Int

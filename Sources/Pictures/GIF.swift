@@ -44,7 +44,8 @@ enum GIF {
         }
     }
 
-    /// A frame may be larger than the screen that the file's head describes: readers enlarge the screen then.
+    /// Checks the size of the picture up to the frame's far edges. A frame may exceed the screen that the file's header
+    /// describes, because readers then enlarge the screen.
     private static func checkFrame(_ bytes: [UInt8], _ place: Int) throws(PictureError) {
         func number(_ offset: Int) -> Int { bytes.littleEndian(place + offset..<place + offset + 2) }
         try Picture.checkSize(width: max(1, number(0) + number(4)), height: max(1, number(2) + number(6)))

@@ -12,7 +12,8 @@ import SQL
     public let count: Int
     let columnCount: Int
     private var nextColumn = 0
-    /// The number of rows that the statement, or its merged statement, inserted, updated, deleted or selected.
+    /// The number of rows that the statement inserted, updated, deleted or selected. If it was merged with others, the
+    /// number counts the rows of all of them.
     public var affected: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
     /// The command tag: `COMMIT`, or `INSERT 0 1`.

@@ -24,7 +24,7 @@ enum Seed {
         }
     }
 
-    /// Prints progress on standard error, and the sign-ins, nothing else, on standard output.
+    /// Seeds the demo family. Prints progress on standard error, and only the sign-ins on standard output.
     private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
         let skipsUsed = arguments.flag("--if-empty")
         try arguments.finish()
@@ -37,7 +37,7 @@ enum Seed {
         }
     }
 
-    /// Prints the sign-ins on standard output.
+    /// Seeds the personas, and prints the name, role and development token of each on standard output.
     private static func personas(_ url: String, _ arguments: inout Arguments) async throws {
         try arguments.finish()
         try await PersonaSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.given))

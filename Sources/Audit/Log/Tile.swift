@@ -76,7 +76,7 @@ public struct Tile: Hashable, Sendable {
     public static func nodes(level: Int, size: Int64) -> Int64 { size >> Int64(8 * level) }
 }
 
-/// Adjacent hashes of one level of the layout.
+/// A run of adjacent hashes on one level of the layout of tiles.
 public struct NodeRun: Hashable, Sendable {
     public var level: Int
     public var positions: Range<Int64>
@@ -99,7 +99,7 @@ public struct NodeRun: Hashable, Sendable {
     }
 }
 
-/// Hashes of the layout by level and position.
+/// Hashes of the Merkle log by their level and position in the layout of tiles.
 public struct NodeStore: Sendable {
     private struct NodeIndex: Hashable {
         let level: Int

@@ -40,7 +40,7 @@ public struct Capture: Hashable, Sendable {
         }
     }
 
-    /// Writes the members, but for a keyboard's source, which is what an absent one means.
+    /// Writes the members. A source `keyboard` is left out, because it is the default.
     func writeMembers(to json: inout JSONWriter) {
         json.fieldIfPresent("source", source == .keyboard ? nil : source)
         json.fieldIfPresent("confidence", confidence)

@@ -34,7 +34,7 @@ public struct ExecutionReport: Hashable, WireObject {
     public var constraintConfirmed: ConfirmationStatus
     /// 0 to 1; nil for an error.
     public var confidence: Double?
-    /// An estimate of the question's words, by which constraints and router decide.
+    /// The estimated number of tokens in the question's words. Constraints and the router use it.
     public var tokenCount: Int
     /// A keyed digest of the question's words; nil for a question without words, and where there is no key.
     public var questionHash: String?

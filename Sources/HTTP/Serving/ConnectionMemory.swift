@@ -3,7 +3,7 @@ struct ConnectionMemory: ~Copyable {
     private let worker: HTTPWorker
     /// The connection's part of the loop's memory for requests.
     private var held = 0
-    /// The part that counts against its address; nil for a small request.
+    /// The reservation of a large request, which also counts against its client; nil for a small request.
     private var largeRequest: MemoryReservation?
     /// The reservation for responses in progress; nil while none waits for the socket.
     private var answers: MemoryReservation?

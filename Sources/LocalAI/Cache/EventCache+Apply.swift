@@ -159,7 +159,8 @@ private struct RowWriter {
             """)
     }
 
-    /// A nag may change after its end, by being dismissed for example; then its row comes after the event of its end.
+    /// Sets the closing time of each nag from this page whose closing event came earlier. A nag may change after its
+    /// end, for example when it is dismissed; then its row comes after the event of its end.
     private func setClosingTimesFromEarlierPages() throws(SQLiteError) {
         try database.run(
             """

@@ -156,7 +156,7 @@ final class BackgroundCheck: BackgroundJob {
 
     // MARK: Pace
 
-    /// Rests after some work, and stores progress from time to time.
+    /// Pauses after some work, and stores progress from time to time.
     private func rest(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
         let worked = MonotonicTime.now().elapsed(since: workingSince)
         await sleep(min(max(worked * pace.restRatio, pace.shortestRest), pace.longestRest))

@@ -20,7 +20,7 @@ package final class Consents {
         routes.signedIn(API.updateConsent, update)
     }
 
-    /// The consents in force: clients read a listed record as the consent.
+    /// Returns the consents in force. Revoked ones are left out, because clients read a listed consent as granted.
     func list(_ caller: Caller, _ call: Call<ConsentListQuery, NoBody>) async throws -> Page<ConsentResponse> {
         let page = call.parameters.page
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)

@@ -141,7 +141,8 @@ final class Devices {
         }
     }
 
-    /// Decides in the chain of the caller's family, or in the one outside families.
+    /// Writes what `decide` returns to the chain of the caller's family, or to the chain `outside` if the caller has
+    /// none.
     private func write<Answer: WireContent>(
         _ caller: Caller, _ decide: (Account, _ seq: Int64, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {

@@ -69,7 +69,7 @@ package final class Safety {
         }
     }
 
-    /// The caller and the chain of their act: their family's, or the one outside families.
+    /// The caller and the chain of their act: that of their family, or `outside` if they have none.
     private struct Blocker {
         let pseudonym: Pseudonym
         let family: FamilyID

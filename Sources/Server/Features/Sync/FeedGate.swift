@@ -27,7 +27,7 @@ struct FeedGate {
         .gate, stamp: "ts", ids: ["family_id"], moments: ["CASE WHEN is_known THEN start END"],
         texts: Text.allCases.map(\.expression))
 
-    /// The family clock.
+    /// The time of the family clock, which each write of the family advances.
     let clock: Timestamp
     /// Whether the position that the client named is valid.
     let isKnown: Bool

@@ -11,7 +11,7 @@ protocol MessageProvider: AnyObject {
     /// The number of messages that the provider takes at once.
     var concurrency: Int { get }
     /// Sends one message. It MUST answer within two minutes.
-    /// - Parameter device: nil for a provider that addresses people.
+    /// - Parameter device: nil for a provider that sends one message per person.
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome
 }
 
