@@ -27,8 +27,8 @@ public enum IncentiveRuleStatus: String, Sendable, CaseIterable { case active, r
 
 /// The terms of an incentive rule, without its id and version.
 public struct IncentiveTerms: Hashable, Sendable {
-    public static let counts = 1...100
-    public static let amounts = 1...1_000
+    public static let countRange = 1...100
+    public static let amountRange = 1...1_000
     /// The active rules that a family has at most: every completion reads all of them.
     public static let activeRules = 20
 

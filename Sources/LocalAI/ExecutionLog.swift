@@ -9,19 +9,19 @@ public struct ExecutionLog {
     let newID: () -> (high: UInt64, low: UInt64)
     /// Microseconds since any fixed point.
     let stopwatch: () -> Int64
-    let note: (ExecutionRecord) -> Void
+    let store: (ExecutionRecord) -> Void
 
-    /// - Parameter note: called with each record; it has no words of the question or the answer.
+    /// - Parameter store: called with each record; it has no words of the question or the answer.
     public init(
         user: UserID, newID: @escaping () -> (high: UInt64, low: UInt64), stopwatch: @escaping () -> Int64,
-        note: @escaping (ExecutionRecord) -> Void
+        store: @escaping (ExecutionRecord) -> Void
     ) {
-        (self.user, self.newID, self.stopwatch, self.note) = (user, newID, stopwatch, note)
+        (self.user, self.newID, self.stopwatch, self.store) = (user, newID, stopwatch, store)
     }
 
     /// Returns a log that records nothing.
     public static func silent(for user: UserID) -> ExecutionLog {
-        ExecutionLog(user: user, newID: { (0, 0) }, stopwatch: { 0 }, note: { _ in })
+        ExecutionLog(user: user, newID: { (0, 0) }, stopwatch: { 0 }, store: { _ in })
     }
 
     func identifier<Kind>() -> Identifier<Kind> {

@@ -41,7 +41,7 @@ public struct LocalAIService: AIService {
         try require(operation)
         let routed = try await route(operation, question, requiresOffline: true, isAvailable: true)
         do { return try await answerRouted(operation, question, routed) } catch {
-            noteRefusal(routed, error)
+            recordRefusal(routed, error)
             throw error
         }
     }
@@ -72,7 +72,7 @@ public struct LocalAIService: AIService {
         stages.execute(routed, log)
         let record = operation.record(heuristics, question, known, response)
         let told = routed.record(record, by: author, stages, log)
-        log.note(told)
+        log.store(told)
         if continuesSession {
             let turn = SessionTurn(operation.id, words: question.content, record)
             try facts.cache.add(turn, told.id, of: facts.family, at: now)
@@ -142,11 +142,11 @@ public struct LocalAIService: AIService {
     }
 
     /// Records that the question was not answered.
-    package func noteRefusal(_ routed: RoutedQuestion, _ error: any Error) {
+    package func recordRefusal(_ routed: RoutedQuestion, _ error: any Error) {
         switch error {
         case is CacheMiss, LocalRefusal.mustBeRecorded, LocalRefusal.modelUnavailable:
-            log.note(routed.record(refusedWith: ExecutionCode.localUnavailable.rawValue, log))
-        case is LocalRefusal: log.note(routed.record(refusedWith: ErrorCode.authorizationDenied.rawValue, log))
+            log.store(routed.record(refusedWith: ExecutionCode.localUnavailable.rawValue, log))
+        case is LocalRefusal: log.store(routed.record(refusedWith: ErrorCode.authorizationDenied.rawValue, log))
         default: return
         }
     }
@@ -155,7 +155,7 @@ public struct LocalAIService: AIService {
     package func refuseUnreachable(_ routed: RoutedQuestion) -> QuestionRefusal {
         var routed = routed
         routed.route = .failure(.networkUnavailable)
-        log.note(routed.record(refusedWith: ExecutionCode.networkUnavailable.rawValue, log))
+        log.store(routed.record(refusedWith: ExecutionCode.networkUnavailable.rawValue, log))
         return .noRoute(.networkUnavailable)
     }
 
@@ -188,9 +188,9 @@ public struct LocalAIService: AIService {
     /// Records an attempt to reach the server. Errors of the cache are ignored, so that a full disk withholds no
     /// answer.
     /// - Parameter isOfConnection: whether no connection was established; nil for an attempt that succeeded.
-    package func noteContact(isOfConnection: Bool?) {
-        guard let isOfConnection else { return (try? facts.cache.noteAnswer()) ?? () }
-        try? facts.cache.note(NetworkWatch.Fault(at: now, isOfConnection: isOfConnection))
+    package func recordContact(isOfConnection: Bool?) {
+        guard let isOfConnection else { return (try? facts.cache.recordAnswer()) ?? () }
+        try? facts.cache.record(NetworkWatch.Fault(at: now, isOfConnection: isOfConnection))
     }
 
     /// Records that the server says that the consent is not in force, after which this device does not answer.

@@ -82,7 +82,7 @@ struct QuestionRouting {
             }
         } catch {
             if case .unconfirmed = error { routed.confirmed = .none }
-            log.note(routed.record(refusedWith: error.code, log))
+            log.store(routed.record(refusedWith: error.code, log))
             throw error
         }
     }

@@ -64,7 +64,7 @@ public final class HTTPModelProvider: ModelProvider {
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
         let started = now()
-        if let seconds = health.secondsLimited(at: started) { throw .limited(seconds: seconds) }
+        if let seconds = health.remainingLimitSeconds(at: started) { throw .limited(seconds: seconds) }
         guard wire.body(request, model: model, health.habits(of: model)).count <= ModelLimits.requestBytes else {
             throw .tooLong
         }
@@ -92,7 +92,7 @@ public final class HTTPModelProvider: ModelProvider {
     /// requests for models that they do not have. A service without a list is asked all the same.
     public func availability() async -> Availability {
         let asked = now()
-        guard health.secondsLimited(at: asked) == nil else { return .unavailable(.limited) }
+        guard health.remainingLimitSeconds(at: asked) == nil else { return .unavailable(.limited) }
         guard !health.isPaused(at: asked) else { return .unavailable(.paused) }
         if let latestCheck = health.latestCheck, asked - latestCheck.at < Self.listLifetime {
             return latestCheck.availability

@@ -64,7 +64,7 @@ public final class ProviderHealth: Sendable {
     }
 
     /// Returns the remaining seconds of the provider's rate limit, rounded up; nil if a question can be sent.
-    func secondsLimited(at now: ContinuousClock.Instant) -> Int? {
+    func remainingLimitSeconds(at now: ContinuousClock.Instant) -> Int? {
         guard let until = state.withLock({ $0.limitedUntil }), now < until else { return nil }
         let (seconds, fraction) = (until - now).components
         return Int(seconds) + (fraction > 0 ? 1 : 0)

@@ -101,7 +101,7 @@ public final class GroupCommit {
         do {
             for (write, rows) in zip(batch, try await rows(of: batch, on: database)) { write.finish(.success(rows)) }
         } catch {
-            if error.isOutOfTime { keys.suspected.formUnion(batch.map(\.key)) }
+            if error.isTimeout { keys.suspected.formUnion(batch.map(\.key)) }
             let now = database.poller.now
             if case .refused = error, batch.count > 1 || error.isRetryable {
                 // One statement failed: the whole batch was rolled back.
@@ -161,7 +161,7 @@ private struct SoloWriter {
     func run(_ batch: [StatementQueue.Entry], handingOverTo queue: StatementQueue?) async {
         for (index, write) in batch.enumerated() {
             let result = await run(write.statement, until: write.deadline)
-            guard case .failure(let error) = result, error.isOutOfTime else {
+            guard case .failure(let error) = result, error.isTimeout else {
                 keys.suspected.remove(write.key)
                 keys.contended.remove(write.key)
                 write.finish(result)

@@ -49,7 +49,7 @@ public enum PostgresError: Error, Sendable, Hashable {
     }
 
     /// Whether a lock or statement timeout occurred.
-    var isOutOfTime: Bool { sqlState == "55P03" || sqlState == "57014" }
+    var isTimeout: Bool { sqlState == "55P03" || sqlState == "57014" }
 
     /// Whether this is a deadlock or a serialisation failure, so that the same transaction may succeed if repeated.
     public var isRetryable: Bool { sqlState == "40P01" || sqlState == "40001" }

@@ -36,14 +36,14 @@ public enum BenchmarkSeed {
             }
         }
         try await refuseUnlessEmpty(databaseURL)
-        try await run([("families and people", people(families, moment))])
+        try await run([("families and people", peopleSQL(families, moment))])
         try await withThrowingTaskGroup { group in
             for part in parts(families) {
                 group.addTask { try await run(history(of: part, moment)) }
             }
             try await group.waitForAll()
         }
-        try await run([("totals, sessions and clocks", clocks(families, moment, since))])
+        try await run([("totals, sessions and clocks", clocksSQL(families, moment, since))])
         let (lines, scripts) = try await Schema.withDatabase(databaseURL) { database in
             progress("keys")
             try await keepKeys(auditKeyring, database)
@@ -128,13 +128,13 @@ public enum BenchmarkSeed {
 
     private static func history(of part: Part, _ moment: String) -> [(title: String, sql: String)] {
         [
-            ("nags, part \(part.number)", nags(part, moment)),
-            ("events, part \(part.number)", events(part, moment)),
-            ("mediation and points, part \(part.number)", mediation(part, moment)),
+            ("nags, part \(part.number)", nagsSQL(part, moment)),
+            ("events, part \(part.number)", eventsSQL(part, moment)),
+            ("mediation and points, part \(part.number)", mediationSQL(part, moment)),
         ]
     }
 
-    private static func people(_ families: Int, _ now: String) -> String {
+    private static func peopleSQL(_ families: Int, _ now: String) -> String {
         """
         SELECT setseed(0.42);
         INSERT INTO families (id, name, invite_code, child_code, created_at)
@@ -166,7 +166,7 @@ public enum BenchmarkSeed {
         """
     }
 
-    private static func nags(_ part: Part, _ now: String) -> String {
+    private static func nagsSQL(_ part: Part, _ now: String) -> String {
         """
         \(part.seed)
         CREATE UNLOGGED TABLE \(part.plan) AS
@@ -191,7 +191,7 @@ public enum BenchmarkSeed {
     }
 
     /// 2.8 events a nag: its creation, its outcome, reminders.
-    private static func events(_ part: Part, _ now: String) -> String {
+    private static func eventsSQL(_ part: Part, _ now: String) -> String {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source,
                                 sync_seq, sync_ts)
@@ -211,7 +211,7 @@ public enum BenchmarkSeed {
         """
     }
 
-    private static func mediation(_ part: Part, _ now: String) -> String {
+    private static func mediationSQL(_ part: Part, _ now: String) -> String {
         """
         \(part.seed)
         INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
@@ -231,7 +231,7 @@ public enum BenchmarkSeed {
         """
     }
 
-    private static func clocks(_ families: Int, _ now: String, _ since: Timestamp) -> String {
+    private static func clocksSQL(_ families: Int, _ now: String, _ since: Timestamp) -> String {
         """
         INSERT INTO member_totals (family_id, user_id, points, streak, events, completions)
             SELECT family_id, user_id, sum(delta_points), greatest(0, sum(streak_delta)), count(*),

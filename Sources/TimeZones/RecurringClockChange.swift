@@ -4,7 +4,7 @@ import Domain
 /// year. In a file it is written as POSIX writes the variable `TZ`, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct RecurringClockChange: Sendable {
     /// Seconds ahead of UTC that a zone may be: more than a day is no time zone.
-    static let offsets = -93_599...93_599
+    static let offsetRange = -93_599...93_599
 
     private let standard: Int
     private let summer: Summer?
@@ -83,7 +83,7 @@ extension RecurringClockChange {
         }
         guard reader.skip(","), let start = reader.day(), let startTime = reader.time(), reader.skip(","),
             let end = reader.day(), let endTime = reader.time(), reader.isAtEnd,
-            Self.offsets.contains(self.standard), Self.offsets.contains(offset)
+            Self.offsetRange.contains(self.standard), Self.offsetRange.contains(offset)
         else { return nil }
         summer = Summer(offset: offset, start: start, end: end, startTime: startTime, endTime: endTime)
     }

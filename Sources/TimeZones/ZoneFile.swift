@@ -54,7 +54,7 @@ extension ZoneFile {
         }
         var offsetsOfTypes: [Int32] = []
         for _ in 0..<header.types {
-            guard let offset = reader.int32(), RecurringClockChange.offsets.contains(Int(offset)), reader.skip(2)
+            guard let offset = reader.int32(), RecurringClockChange.offsetRange.contains(Int(offset)), reader.skip(2)
             else { return nil }
             offsetsOfTypes.append(offset)
         }

@@ -107,9 +107,9 @@ final class Bench {
                     self.lastID += 1
                     return (9, self.lastID)
                 }, stopwatch: { 0 },
-                note: {
+                store: {
                     self.executions.append($0)
-                    if self.keepsHistory { try? self.cache.note($0) }
+                    if self.keepsHistory { try? self.cache.store($0) }
                 }), continuesSession: continuesSession)
     }
 

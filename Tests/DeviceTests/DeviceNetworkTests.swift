@@ -75,14 +75,14 @@ struct DeviceNetworkTests {
             let gateway = provider("server_gateway", .server, "big")
             let own = provider("openai", .thirdParty, "gpt")
             for (items, task) in [([gateway], TaskType.localModel), ([gateway, own], .cloudModel)] {
-                try bench.cache.note(ModelProviderList(items: items), of: homeFamily)
+                try bench.cache.store(ModelProviderList(items: items), of: homeFamily)
                 _ = try await bench.ask(.digest)
                 let options = try #require(bench.far.options.last)
                 #expect(options.taskType == task && options.rule == .autoCloud)
                 #expect(options.traceID != nil && options.questionID != nil && options.privacyLevel == nil)
             }
             // Figures are no model's.
-            try bench.cache.note(ModelProviderList(items: [gateway]), of: homeFamily)
+            try bench.cache.store(ModelProviderList(items: [gateway]), of: homeFamily)
             bench.now = bench.now + .days(2)
             _ = try await bench.ask(.patterns)
             #expect(bench.far.options.last?.taskType == .heuristic)
@@ -99,13 +99,13 @@ struct DeviceNetworkTests {
                 provider("anthropic", .thirdParty, "claude", isActive: false),
             ]
             for items in [[none], two] {
-                try bench.cache.note(ModelProviderList(items: items), of: homeFamily)
+                try bench.cache.store(ModelProviderList(items: items), of: homeFamily)
                 await #expect(throws: QuestionRefusal.noRoute(.ownProviderMissing)) { try await bench.ask(.coaching) }
             }
             let off = provider("openai", .thirdParty, "gpt", reason: "third_party_models_off", isActive: false)
-            try bench.cache.note(ModelProviderList(items: [off]), of: homeFamily)
+            try bench.cache.store(ModelProviderList(items: [off]), of: homeFamily)
             await #expect(throws: QuestionRefusal.noRoute(.thirdPartyForbidden)) { try await bench.ask(.coaching) }
-            try bench.cache.note(ModelProviderList(items: [provider("openai", .thirdParty, "gpt")]), of: homeFamily)
+            try bench.cache.store(ModelProviderList(items: [provider("openai", .thirdParty, "gpt")]), of: homeFamily)
             #expect(try await bench.ask(.coaching).place == .server)
             #expect(bench.far.options.map(\.taskType) == [.cloudModel] && bench.far.asked == [.coaching])
             for operation in [AIOperationID.patterns, .predictCompletion] {
@@ -134,7 +134,7 @@ struct DeviceNetworkTests {
     func preview() async throws {
         try await withFolder { folder in
             let bench = try synced(folder, .auto)
-            try bench.cache.note(
+            try bench.cache.store(
                 ModelProviderList(items: [provider("server_gateway", .server, "big")]), of: homeFamily)
             let local = bench.local
             #expect(try await local.preview(.coaching).get().route == .local)

@@ -192,7 +192,7 @@ struct OnDeviceTests {
             for (operation, minutes) in [(AIOperationID.digest, 1), (.coaching, 2), (.digest, 3)]
                 as [(AIOperationID, Int64)]
             {
-                try cache.note(
+                try cache.store(
                     AnswerRecord(
                         operation: operation, place: .device, reason: .fresh, at: start + .minutes(minutes),
                         microseconds: minutes))

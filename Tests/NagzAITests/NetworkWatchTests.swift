@@ -7,7 +7,7 @@ struct NetworkWatchTests {
     private func state(_ faults: [(seconds: Int64, isOfConnection: Bool)], at seconds: Int64) -> NetworkState {
         var watch = NetworkWatch()
         for fault in faults {
-            watch.note(.init(at: noon + .seconds(fault.seconds), isOfConnection: fault.isOfConnection))
+            watch.record(.init(at: noon + .seconds(fault.seconds), isOfConnection: fault.isOfConnection))
         }
         return watch.state(at: noon + .seconds(seconds))
     }
@@ -32,8 +32,8 @@ struct NetworkWatchTests {
     @Test("an answer makes the network online again")
     func answered() {
         var watch = NetworkWatch()
-        watch.note(.init(at: noon, isOfConnection: true))
-        watch.noteAnswer()
+        watch.record(.init(at: noon, isOfConnection: true))
+        watch.recordAnswer()
         #expect(watch.state(at: noon) == .online && watch.faults.isEmpty)
     }
 }

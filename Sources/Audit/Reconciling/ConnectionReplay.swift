@@ -8,8 +8,8 @@ struct ConnectionReplay: Sendable {
     private(set) var status = "pending"
     /// Whether the other party may nag the children of the inviter, and those of the invitee; nil where the details are
     /// erased.
-    private(set) var inviterShares: Bool?
-    private(set) var inviteeShares: Bool?
+    private(set) var inviterSharesChildren: Bool?
+    private(set) var inviteeSharesChildren: Bool?
     /// The entry that changed it last.
     private(set) var number: Int64
 
@@ -18,26 +18,26 @@ struct ConnectionReplay: Sendable {
 
     init(_ entry: AuditEntry, _ body: AuditBody?) {
         inviter = entry.act.actor
-        inviterShares = body.map { $0["caregiver"] == "true" }
-        inviteeShares = false
+        inviterSharesChildren = body.map { $0["caregiver"] == "true" }
+        inviteeSharesChildren = false
         number = entry.number
     }
 
     mutating func accept(_ entry: AuditEntry) {
         (status, invitee, number) = ("active", entry.act.actor, entry.number)
         // Who accepts an invitation as a caregiver's agrees for their own children too.
-        inviteeShares = inviterShares
+        inviteeSharesChildren = inviterSharesChildren
     }
 
     mutating func change(_ entry: AuditEntry, _ body: AuditBody?) {
-        inviterShares = body.map { $0[Self.inviterSharesName] == "true" }
-        inviteeShares = body.map { $0[Self.inviteeSharesName] == "true" }
+        inviterSharesChildren = body.map { $0[Self.inviterSharesName] == "true" }
+        inviteeSharesChildren = body.map { $0[Self.inviteeSharesName] == "true" }
         number = entry.number
     }
 
     mutating func end(_ status: String, _ entry: AuditEntry) {
         (self.status, number) = (status, entry.number)
-        (inviterShares, inviteeShares) = (false, false)
+        (inviterSharesChildren, inviteeSharesChildren) = (false, false)
         if status == "declined" { invitee = entry.act.actor }
     }
 }
@@ -49,19 +49,19 @@ public struct ConnectionRow: Sendable {
     /// The invitee; nil also for an address without an account.
     public var invitee: Pseudonym?
     public var status: String
-    public var inviterShares: Bool
-    public var inviteeShares: Bool
+    public var inviterSharesChildren: Bool
+    public var inviteeSharesChildren: Bool
 
     public init(
-        id: ConnectionID, inviter: Pseudonym?, invitee: Pseudonym?, status: String, inviterShares: Bool,
-        inviteeShares: Bool
+        id: ConnectionID, inviter: Pseudonym?, invitee: Pseudonym?, status: String, inviterSharesChildren: Bool,
+        inviteeSharesChildren: Bool
     ) {
         self.id = id
         self.inviter = inviter
         self.invitee = invitee
         self.status = status
-        self.inviterShares = inviterShares
-        self.inviteeShares = inviteeShares
+        self.inviterSharesChildren = inviterSharesChildren
+        self.inviteeSharesChildren = inviteeSharesChildren
     }
 }
 
@@ -78,8 +78,8 @@ extension FamilyReconciliation {
         }
         compare(.connection, id, "status", row.status, expected.status, number)
         for (name, found, expected) in [
-            (ConnectionReplay.inviterSharesName, row.inviterShares, expected.inviterShares),
-            (ConnectionReplay.inviteeSharesName, row.inviteeShares, expected.inviteeShares),
+            (ConnectionReplay.inviterSharesName, row.inviterSharesChildren, expected.inviterSharesChildren),
+            (ConnectionReplay.inviteeSharesName, row.inviteeSharesChildren, expected.inviteeSharesChildren),
         ] {
             if let expected {
                 compare(.connection, id, name, "\(found)", "\(expected)", number)

@@ -221,8 +221,8 @@ public struct FamilyReplay: Sendable {
     private mutating func endSharing(_ entry: AuditEntry) {
         guard let connection else { return }
         let parties = [connection.inviter, connection.invitee]
-        let isOver = connection.inviterShares == false && connection.inviteeShares == false
-        guard isOver || connection.inviterShares == nil else { return }
+        let isOver = connection.inviterSharesChildren == false && connection.inviteeSharesChildren == false
+        guard isOver || connection.inviterSharesChildren == nil else { return }
         cancelNags(entry, isKnown: isOver) { !parties.contains($0.recipient) }
     }
 

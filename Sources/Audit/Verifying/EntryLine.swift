@@ -105,8 +105,8 @@ public struct EntryLine {
         let dash = UInt8(ascii: "-")
         guard bytes[start + 8] == dash, bytes[start + 13] == dash, bytes[start + 18] == dash,
             bytes[start + 23] == dash,
-            let first = word(start, start + 4), let second = word(start + 9, start + 14),
-            let third = word(start + 19, start + 24), let fourth = word(start + 28, start + 32)
+            let first = hexWord(start, start + 4), let second = hexWord(start + 9, start + 14),
+            let third = hexWord(start + 19, start + 24), let fourth = hexWord(start + 28, start + 32)
         else { return nil }
         let (high, low) = (UInt64(first) << 32 | UInt64(second), UInt64(third) << 32 | UInt64(fourth))
         place += 38
@@ -114,7 +114,7 @@ public struct EntryLine {
     }
 
     /// The number of eight digits, four in each half.
-    private func word(_ left: Int, _ right: Int) -> UInt32? {
+    private func hexWord(_ left: Int, _ right: Int) -> UInt32? {
         precondition(bytes.startIndex <= left && left + 4 <= end && bytes.startIndex <= right && right + 4 <= end)
         let digits = unsafe bytes.withUnsafeBytes { source in
             let (left, right) = (left - bytes.startIndex, right - bytes.startIndex)

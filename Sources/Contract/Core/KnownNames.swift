@@ -31,7 +31,7 @@ public final class KnownNames: Sendable {
         }
     }
 
-    func note(_ name: String, in part: Int) {
+    func markKnown(_ name: String, in part: Int) {
         parts.withLock { parts in _ = parts[part].known.insert(name) }
     }
 

@@ -89,7 +89,7 @@ public struct ParameterReader: Sendable {
 
     /// The only value of a name. A repeated name is refused, because implementations differ in which value they use.
     private func single(_ name: String) throws(InvalidInput) -> Pair? {
-        if let names { names.known.note(name, in: names.part) }
+        if let names { names.known.markKnown(name, in: names.part) }
         let matches = query.filter { $0.name == name }
         guard matches.count <= 1 else { throw InvalidInput("is given more than once", field: name) }
         return matches.first

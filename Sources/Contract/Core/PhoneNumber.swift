@@ -3,14 +3,14 @@
 /// Spaces, hyphens, dots and parentheses do not count, and digits may be of any script. Its description is hidden, so that
 /// it cannot reach a log.
 public struct PhoneNumber: Hashable, Sendable, WireText, CustomStringConvertible {
-    public static let digits = 8...15
+    public static let digitCountRange = 8...15
 
     public let wireText: String
 
     public init(wireText text: String) throws(InvalidInput) {
         let number = text.unicodeScalars.count <= 64 ? Self.normalized(text) : ""
         let digits = number.utf8.dropFirst()
-        guard number.utf8.first == UInt8(ascii: "+"), Self.digits.contains(digits.count),
+        guard number.utf8.first == UInt8(ascii: "+"), Self.digitCountRange.contains(digits.count),
             digits.first != UInt8(ascii: "0"), digits.allSatisfy(\.isDigit)
         else {
             throw InvalidInput("must have 8 to 15 digits after a + and begin with the code of a country: +493023125042")

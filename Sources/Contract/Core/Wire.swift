@@ -84,7 +84,7 @@ public struct FieldReader: Sendable {
     }
 
     private func value(_ name: String) -> JSONValue? {
-        if let names { names.known.note(name, in: names.part) }
+        if let names { names.known.markKnown(name, in: names.part) }
         return object[name]
     }
 

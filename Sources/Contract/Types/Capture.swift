@@ -16,7 +16,7 @@ public enum SourceContext: String, Sendable, CaseIterable, WireEnumeration {
 
 /// The origin of an input, as its device reports it: members of the requests that carry a person's words.
 public struct Capture: Hashable, Sendable {
-    public static let confidences = 0.0...1.0
+    public static let confidenceRange = 0.0...1.0
 
     public var source: InputSource
     /// The confidence of the device in the words, 0 to 1, such as after dictation; nil where it does not say.
@@ -35,7 +35,7 @@ public struct Capture: Hashable, Sendable {
         source = try fields.defaulted("source", to: .keyboard)
         confidence = try fields.optional("confidence")
         context = try fields.optional("source_context")
-        if let confidence, !Self.confidences.contains(confidence) {
+        if let confidence, !Self.confidenceRange.contains(confidence) {
             throw InvalidInput("must be 0 to 1", field: "confidence")
         }
     }

@@ -3,7 +3,7 @@ import JSON
 import NagzAI
 
 extension CoachQuestionRequest {
-    public static let lengths = 1...4_000
+    public static let lengthRange = 1...4_000
 }
 
 extension CoachTopic: WireEnumeration {}

@@ -7,11 +7,11 @@ extension SimulatedCase {
 }
 
 extension ConstraintSimulation {
-    public static let caseCounts = 1...1_000
+    public static let caseCountRange = 1...1_000
 
     func check() throws(InvalidInput) {
-        guard Self.caseCounts.contains(cases.count) else {
-            throw InvalidInput("must have 1 to \(Self.caseCounts.upperBound) cases", field: "cases")
+        guard Self.caseCountRange.contains(cases.count) else {
+            throw InvalidInput("must have 1 to \(Self.caseCountRange.upperBound) cases", field: "cases")
         }
         guard constraints?.count ?? 0 <= ConstraintDocument.most else {
             throw InvalidInput("must have at most \(ConstraintDocument.most) constraints", field: "constraints")

@@ -42,7 +42,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
         message = try fields.optionalText("message", DraftLimit.digest)
         ruleID = try fields.optional("rule_id")
         actionType = try fields.optional("action_type")
-        amount = try fields.optionalInteger("amount", IncentiveTerms.amounts)
+        amount = try fields.optionalInteger("amount", IncentiveTerms.amountRange)
         recipientIDs = try DigestMessage.recipients(in: fields)
     }
 

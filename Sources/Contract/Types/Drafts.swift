@@ -90,7 +90,7 @@ public struct DraftCreate: Hashable, WireObject {
 }
 
 extension DraftVersion {
-    public static let versions = 1...1_000_000
+    public static let versionRange = 1...1_000_000
 }
 
 extension DraftApproval {

@@ -26,7 +26,7 @@ public struct ImportItemID: Hashable, Sendable, WireText {
 }
 
 extension NagImport {
-    static let sizes = 1...100
+    static let sizeRange = 1...100
 
     func check() throws(InvalidInput) { try items.requireDistinct(\.itemID, "items") }
 }
@@ -73,8 +73,8 @@ extension Array {
     fileprivate func requireDistinct<ID: Hashable>(
         _ id: (Element) -> ID, _ name: String
     ) throws(InvalidInput) {
-        guard NagImport.sizes.contains(count) else {
-            throw InvalidInput("must have 1 to \(NagImport.sizes.upperBound) elements", field: name)
+        guard NagImport.sizeRange.contains(count) else {
+            throw InvalidInput("must have 1 to \(NagImport.sizeRange.upperBound) elements", field: name)
         }
         guard Set(map(id)).count == count else { throw InvalidInput("must have each id once", field: name) }
     }

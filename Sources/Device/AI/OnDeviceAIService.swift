@@ -77,20 +77,20 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
                 guard isReachable else { throw local.refuseUnreachable(routed) }
                 (reason, rule) = (AnswerReason(miss), .localFailureFallback)
             } catch {
-                local.noteRefusal(routed, error)
+                local.recordRefusal(routed, error)
                 throw error
             }
         }
         do {
             let answer = try await server.answer(operation, question, options(routed, decision, rule))
-            local.noteContact(isOfConnection: nil)
+            local.recordContact(isOfConnection: nil)
             return told(answer, .server, reason)
         } catch {
             let contact = failure(error)
             if case .unreachable(let isOfConnection) = contact {
-                local.noteContact(isOfConnection: isOfConnection)
+                local.recordContact(isOfConnection: isOfConnection)
             } else {
-                local.noteContact(isOfConnection: nil)
+                local.recordContact(isOfConnection: nil)
                 if contact == .consentMissing { local.noteWithdrawal() }
                 throw error
             }
@@ -243,7 +243,7 @@ public struct AnswerRecord: Hashable, Sendable {
 
 extension EventCache {
     /// Stores the record of an operation's latest answer.
-    public func note(_ answer: AnswerRecord) throws(SQLiteError) {
+    public func store(_ answer: AnswerRecord) throws(SQLiteError) {
         try database.run(
             """
             INSERT INTO answers (operation, place, reason, at, microseconds)

@@ -85,19 +85,19 @@ public struct SyncService {
             try await upload(family, &summary, progress)
             try await download(family, &summary, progress)
         } catch let error as ClientError {
-            try noteContact(error.serverFailure)
+            try recordContact(error.serverFailure)
             throw error
         }
-        try noteContact(nil)
+        try recordContact(nil)
         summary.wasConsentWithdrawn = try allowed == true && cache.cachedFamily(family)?.allowsMediation == false
         return summary
     }
 
-    private func noteContact(_ failure: ServerFailure?) throws {
+    private func recordContact(_ failure: ServerFailure?) throws {
         if case .unreachable(let isOfConnection) = failure {
-            try cache.note(NetworkWatch.Fault(at: now(), isOfConnection: isOfConnection))
+            try cache.record(NetworkWatch.Fault(at: now(), isOfConnection: isOfConnection))
         } else {
-            try cache.noteAnswer()
+            try cache.recordAnswer()
         }
     }
 

@@ -37,7 +37,8 @@ public final class HTTPServer: Sendable {
         self.samplesTraces = samplesTraces
         limiter = ConnectionLimiter(limits: limits)
         largeRequests = MemoryBudget(
-            limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress, small: limits.smallMessage)
+            limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress,
+            smallLimit: limits.smallMessage)
         self.answerMemory = answerMemory ?? limits.answerBudget
         slots = loops.map { _ in WorkerSlot() }
     }

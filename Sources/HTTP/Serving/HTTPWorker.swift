@@ -42,7 +42,7 @@ final class HTTPWorker: ReadinessHandler {
         self.limiter = limiter
         self.observer = observer
         self.identifiers = identifiers
-        requestMemory = RequestMemory(limit: limits.requestMemory, small: limits.smallMessage)
+        requestMemory = RequestMemory(limit: limits.requestMemory, smallLimit: limits.smallMessage)
         self.largeRequests = largeRequests
         self.answerMemory = answerMemory
         self.calls = calls

@@ -11,14 +11,14 @@ public final class MemoryBudget: Sendable {
 
     private let limit: Int
     private let limitPerAddress: Int
-    private let small: Int
+    private let smallLimit: Int
     private let held = Locked(Held())
 
-    /// - Parameter small: reservations up to this many bytes may use the last sixteenth of the limit.
-    public init(limit: Int, limitPerAddress: Int, small: Int) {
+    /// - Parameter smallLimit: reservations up to this many bytes may use the last sixteenth of the limit.
+    public init(limit: Int, limitPerAddress: Int, smallLimit: Int) {
         self.limit = limit
         self.limitPerAddress = limitPerAddress
-        self.small = small
+        self.smallLimit = smallLimit
     }
 
     /// The bytes reserved now.
@@ -33,16 +33,18 @@ public final class MemoryBudget: Sendable {
 
     /// Returns the number of bytes that a holder of `own` bytes may have; the last sixteenth of `limit` is for small
     /// holders.
-    static func allowance(_ limit: Int, held: Int, own: Int, small: Int) -> Int {
+    static func allowance(_ limit: Int, held: Int, own: Int, smallLimit: Int) -> Int {
         let others = held - own
-        return max(limit - limit / 16 - others, min(small, limit - others), 0)
+        return max(limit - limit / 16 - others, min(smallLimit, limit - others), 0)
     }
 
     fileprivate func change(from old: Int, to new: Int, _ network: RemoteAddress.Network?) -> Bool {
         held.withLock { held in
             let ofNetwork = network.flatMap { held.byNetwork[$0] } ?? 0
             if new > old {
-                guard new <= Self.allowance(limit, held: held.total, own: old, small: small) else { return false }
+                guard new <= Self.allowance(limit, held: held.total, own: old, smallLimit: smallLimit) else {
+                    return false
+                }
                 if network != nil, ofNetwork - old + new > limitPerAddress { return false }
             }
             held.total += new - old
@@ -81,6 +83,6 @@ public struct MemoryReservation: ~Copyable {
 extension Limits {
     /// A new budget for responses, with these limits.
     public var answerBudget: MemoryBudget {
-        MemoryBudget(limit: answerMemory, limitPerAddress: answerMemoryPerAddress, small: smallMessage)
+        MemoryBudget(limit: answerMemory, limitPerAddress: answerMemoryPerAddress, smallLimit: smallMessage)
     }
 }

@@ -4,16 +4,18 @@
 /// sixteenth of the limit is for small requests only.
 struct RequestMemory {
     private let limit: Int
-    private let small: Int
+    private let smallLimit: Int
     private(set) var held = 0
 
-    init(limit: Int, small: Int) {
+    init(limit: Int, smallLimit: Int) {
         self.limit = limit
-        self.small = small
+        self.smallLimit = smallLimit
     }
 
     /// Returns the number of bytes that a connection that holds `own` bytes may hold.
-    func allowance(holding own: Int) -> Int { MemoryBudget.allowance(limit, held: held, own: own, small: small) }
+    func allowance(holding own: Int) -> Int {
+        MemoryBudget.allowance(limit, held: held, own: own, smallLimit: smallLimit)
+    }
 
     /// Replaces a connection's `old` bytes with `new`.
     mutating func change(from old: Int, to new: Int) { held += new - old }

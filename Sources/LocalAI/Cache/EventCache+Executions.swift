@@ -9,7 +9,7 @@ import SQLite
 // The device's own history of questions: those that it answered or refused by itself. It has no words of them.
 extension EventCache {
     /// Adds a record, unless the person wants only those without an answer, and deletes records older than they want.
-    public func note(_ record: ExecutionRecord) throws {
+    public func store(_ record: ExecutionRecord) throws {
         try database.transaction {
             let choices = try choices(of: record.familyID)
             let isError = record.errorCode != nil

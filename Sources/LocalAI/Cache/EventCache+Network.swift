@@ -16,16 +16,16 @@ extension EventCache {
     }
 
     /// Records that the server answered.
-    public func noteAnswer() throws(SQLiteError) {
+    public func recordAnswer() throws(SQLiteError) {
         guard try !network().faults.isEmpty else { return }
         try database.run("DELETE FROM contact_faults")
     }
 
     /// Records a failed attempt to reach the server.
-    public func note(_ fault: NetworkWatch.Fault) throws {
+    public func record(_ fault: NetworkWatch.Fault) throws {
         try database.transaction {
             var watch = try network()
-            watch.note(fault)
+            watch.record(fault)
             try database.run("DELETE FROM contact_faults")
             for one in watch.faults {
                 try database.run(

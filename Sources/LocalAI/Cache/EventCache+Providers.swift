@@ -14,7 +14,7 @@ extension EventCache {
         }
     }
 
-    public func note(_ providers: ModelProviderList, of family: FamilyID) throws(SQLiteError) {
+    public func store(_ providers: ModelProviderList, of family: FamilyID) throws(SQLiteError) {
         let text = String(decoding: providers.jsonBytes, as: UTF8.self)
         try database.run("UPDATE families SET providers = \(text) WHERE id = \(family)")
     }

@@ -56,7 +56,7 @@ public struct OutputCheck: Sendable {
         let forms = readings(of: text)
         if forms.contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
         if forms.contains(where: isForbidden) { return .forbidden }
-        if Self.hasUnknownNumber(text, Array(facts.known.values)) { return .number }
+        if Self.hasUnknownNumber(text, Array(facts.evidence.values)) { return .number }
         if hasUnknownName(text, facts) { return .name }
         return claim(in: forms, facts) ?? unproven(text, facts)
     }
@@ -173,7 +173,7 @@ public struct OutputCheck: Sendable {
 
     private func hasUnknownName(_ text: String, _ facts: PromptFacts) -> Bool {
         // Every word with a capital letter in the facts may be repeated.
-        let known = Set(facts.known.values.flatMap { Self.capitalizedWords($0).map(\.text) })
+        let known = Set(facts.evidence.values.flatMap { Self.capitalizedWords($0).map(\.text) })
         let family = Set(facts.familyNames.flatMap { words(in: $0).map(\.text) }).subtracting(known)
         return Self.capitalizedWords(text).contains { word in
             if prompts.capitalWords.contains(word.text) || known.contains(word.text) { return false }
@@ -203,7 +203,7 @@ public struct OutputCheck: Sendable {
     private func claim(in forms: [String], _ facts: PromptFacts) -> Refusal? {
         // A person's words may say that something was missed or late, but never that it is done. What the rules' text
         // says of it, as that it is not marked as done, is proven with its words.
-        let own = prompts.claims.labels(in: facts.known[.text] ?? "").subtracting([.done])
+        let own = prompts.claims.labels(in: facts.evidence[.text] ?? "").subtracting([.done])
         let allowed = facts.claims.union(own).union(prompts.claims.labels(in: facts.values[.draft] ?? ""))
         let made = forms.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
         switch Claim.allCases.first(where: { made.contains($0) && !allowed.contains($0) }) {

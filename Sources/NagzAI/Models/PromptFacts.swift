@@ -135,7 +135,7 @@ public struct PromptFacts: Hashable, Sendable {
 
     /// The values that an answer may repeat. The words of a question to the coach are not among them, because a
     /// question proves no answer.
-    var known: [PromptSlot: String] { task == .askCoach ? values.filter { $0.key != .text } : values }
+    var evidence: [PromptSlot: String] { task == .askCoach ? values.filter { $0.key != .text } : values }
 
     /// Returns the answer with the withheld name in place of `the child`.
     public func withName(_ answer: String) -> String {

@@ -29,13 +29,13 @@ public struct NetworkWatch: Hashable, Sendable {
     public init(faults: [Fault] = []) { self.faults = faults }
 
     /// Records a fault, and forgets those that do not count any more.
-    public mutating func note(_ fault: Fault) {
+    public mutating func record(_ fault: Fault) {
         faults = (faults.filter { fault.at - $0.at < Self.window && $0.at <= fault.at } + [fault])
             .suffix(Self.mostFaults)
     }
 
     /// Records that the server answered.
-    public mutating func noteAnswer() { faults = [] }
+    public mutating func recordAnswer() { faults = [] }
 
     public func state(at now: Timestamp) -> NetworkState {
         // A clock that was set back says nothing of the network.

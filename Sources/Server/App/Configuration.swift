@@ -144,7 +144,7 @@ public struct Configuration: Sendable {
     var connectionsPerLoop: Int { max(1, databaseConnections / loops) }
 
     /// Settings of every database session.
-    static let sessionSettings = [
+    static let databaseSessionSettings = [
         ("statement_timeout", "5000"),
         ("lock_timeout", "\(Database.Limits().lockTimeout / .milliseconds(1))ms"),
         ("idle_in_transaction_session_timeout", "5000"),

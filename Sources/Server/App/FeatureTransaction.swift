@@ -35,7 +35,7 @@ package enum FeatureTransaction {
         _ url: String, _ auditKeyring: AuditKeyring?, _ clock: any WallClock, _ hashing: PasswordHashing,
         _ poller: Poller, _ body: (Services) async throws -> Void
     ) async throws {
-        let options = try ConnectionOptions(url: url, settings: Configuration.sessionSettings)
+        let options = try ConnectionOptions(url: url, settings: Configuration.databaseSessionSettings)
         // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
         // statement under way fails, and the seed with it.
         var limits = Database.Limits()

@@ -70,7 +70,7 @@ struct ServerParts: Sendable {
         _ limits: Database.Limits, settings: [(name: String, value: String)] = [], _ poller: Poller
     ) throws -> Database {
         let options = try ConnectionOptions(
-            url: configuration.databaseURL, settings: Configuration.sessionSettings + settings)
+            url: configuration.databaseURL, settings: Configuration.databaseSessionSettings + settings)
         return Database(options, limits: limits, slow: slow, poller: poller)
     }
 
@@ -148,7 +148,8 @@ struct ServerParts: Sendable {
 
     private func realtime(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
         let database = try database(RealtimeHub.limits, poller)
-        let options = try ConnectionOptions(url: configuration.databaseURL, settings: Configuration.sessionSettings)
+        let options = try ConnectionOptions(
+            url: configuration.databaseURL, settings: Configuration.databaseSessionSettings)
         let hub = RealtimeHub(
             realtimeExchange, database: database, options: options, clock: clock, random: random, log: log)
         return (hub, database)

@@ -72,7 +72,8 @@ package final class Services {
         self.escalationPlan = escalationPlan
         self.checkpointStatus = checkpointStatus
         ledger = Ledger(
-            database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay, changes: changes)
+            database: database, random: random, sealing: sealing, comparesClocks: clock.matchesDatabaseClock,
+            changes: changes)
     }
 
     /// The services of a process that answers no clients, such as a seed: without pictures, models, messages and checkpoints.

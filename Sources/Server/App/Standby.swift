@@ -24,7 +24,7 @@ package final class Standby {
         url: String, connections: Int, _ use: StandbyUse, slow: SlowStatements? = nil, poller: Poller
     ) throws(PostgresError) {
         options = try ConnectionOptions(
-            url: url, settings: Configuration.sessionSettings + [(name: "statement_timeout", value: "2000")],
+            url: url, settings: Configuration.databaseSessionSettings + [(name: "statement_timeout", value: "2000")],
             defaults: Self.defaults)
         var limits = Database.Limits()
         limits.connections = connections

@@ -66,7 +66,7 @@ package struct StatementScripts {
             ("w4.pgb", page(.beginning)),
             (
                 "pgoptions.txt",
-                ConnectionOptions.options(Configuration.sessionSettings).joined(separator: " ")
+                ConnectionOptions.options(Configuration.databaseSessionSettings).joined(separator: " ")
             ),
         ]
     }

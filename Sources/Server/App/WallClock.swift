@@ -6,18 +6,18 @@ public protocol WallClock: Sendable {
     /// The time in whole milliseconds, the precision that clients see.
     func now() -> Timestamp
     /// Whether the clock is meant to agree with the database's.
-    var isTimeOfDay: Bool { get }
+    var matchesDatabaseClock: Bool { get }
 }
 
 extension WallClock {
-    public var isTimeOfDay: Bool { false }
+    public var matchesDatabaseClock: Bool { false }
 }
 
 /// The machine's clock.
 public struct SystemClock: WallClock {
     public init() {}
 
-    public var isTimeOfDay: Bool { true }
+    public var matchesDatabaseClock: Bool { true }
 
     public func now() -> Timestamp {
         var time = timespec()

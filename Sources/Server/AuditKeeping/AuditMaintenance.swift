@@ -22,7 +22,8 @@ struct AuditMaintenance {
         self.clock = clock
         self.random = random
         sealing = Sealing(keys, random: random)
-        ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
+        ledger = Ledger(
+            database: database, random: random, sealing: sealing, comparesClocks: clock.matchesDatabaseClock)
     }
 
     /// The context of an act of the command line.

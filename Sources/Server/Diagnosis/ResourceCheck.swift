@@ -18,8 +18,8 @@ public enum ResourceCheck {
         var isReadOnly: Bool
     }
 
-    private static let least: UInt64 = 16 << 20
-    private static let scarce: UInt64 = 256 << 20
+    private static let leastFreeBytes: UInt64 = 16 << 20
+    private static let scarceFreeBytes: UInt64 = 256 << 20
 
     /// Checks the file system that holds the checkpoint file: all that the server writes outside of the database.
     public static func disk(of file: CheckpointFile) -> CheckResult {
@@ -46,8 +46,10 @@ public enum ResourceCheck {
         if space.files == 0 {
             return .failed("disk", "no more files can be made in “\(folder)”", advice: "remove files")
         }
-        if space.bytes < least { return .failed("disk", text, advice: "make room: the audit log stops without it") }
-        return space.bytes < scarce ? .warning("disk", text, advice: "make room") : .ok("disk", text)
+        if space.bytes < leastFreeBytes {
+            return .failed("disk", text, advice: "make room: the audit log stops without it")
+        }
+        return space.bytes < scarceFreeBytes ? .warning("disk", text, advice: "make room") : .ok("disk", text)
     }
 
     // MARK: Time zones

@@ -24,7 +24,7 @@ extension APIError {
         APIError(InvalidInput("is required for this operation", field: field))
     }
     static let questionIsTooLong = APIError(
-        .validationFailed, "A question has at most \(CoachQuestionRequest.lengths.upperBound) characters.",
+        .validationFailed, "A question has at most \(CoachQuestionRequest.lengthRange.upperBound) characters.",
         field: "text")
     static let noSuchConfirmation = APIError(
         .notFound, "There is no such confirmation, or it was used before or is too old. Ask again.")

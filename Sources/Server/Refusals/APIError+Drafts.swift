@@ -14,7 +14,7 @@ extension APIError {
     static let draftVersionHasChanged = APIError(.conflict, draftHasChanged.message, reason: "version_changed")
     static let draftHasTooManyVersions = APIError(
         .conflict,
-        "This draft was edited \(DraftVersion.versions.upperBound - 1) times, which is the maximum. Make another one."
+        "This draft was edited \(DraftVersion.versionRange.upperBound - 1) times, which is the maximum. Make another one."
     )
     static func draftLacksStep(_ step: DraftStep) -> APIError {
         APIError(.conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")

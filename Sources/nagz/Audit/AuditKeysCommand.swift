@@ -43,7 +43,7 @@ enum AuditKeysCommand {
         try arguments.finish()
         let old = try AuditKeyFile.read(arguments.given)
         try edit(arguments.given) { lines in
-            lines.insert("sign \(secret())", at: lines.firstIndex { isOf("sign", $0) } ?? lines.count)
+            lines.insert("sign \(secret())", at: lines.firstIndex { isOfKind("sign", $0) } ?? lines.count)
         }
         print(try AuditKeyFile.read(arguments.given).signing[0].verifier.text)
         print(
@@ -92,15 +92,15 @@ enum AuditKeysCommand {
         guard keys.masters.count == 1 else {
             throw Stop(.usage, "there is a second master key already: go on with --wrap or --retire")
         }
-        try edit(given) { $0.insert("next \(secret())", at: ($0.firstIndex { isOf("seal", $0) } ?? 0) + 1) }
+        try edit(given) { $0.insert("next \(secret())", at: ($0.firstIndex { isOfKind("seal", $0) } ?? 0) + 1) }
         print("a new master key is in the file and wraps nothing yet: restart all servers, then --wrap")
     }
 
     private static func wrap(_ url: String, _ given: GivenOptions) async throws {
         try edit(given) { lines in
-            guard let place = lines.firstIndex(where: { isOf("next", $0) }) else { return }
+            guard let place = lines.firstIndex(where: { isOfKind("next", $0) }) else { return }
             let line = "seal" + lines.remove(at: place).trimmingPrefix(while: \.isWhitespace).dropFirst(4)
-            lines.insert(line, at: lines.firstIndex { isOf("seal", $0) } ?? lines.count)
+            lines.insert(line, at: lines.firstIndex { isOfKind("seal", $0) } ?? lines.count)
         }
         let keys = try AuditKeyFile.read(given)
         guard keys.masters.count > 1 else { throw Stop(.usage, "there is one master key only: begin with --new") }
@@ -116,15 +116,15 @@ enum AuditKeysCommand {
         guard keys.masters.count > 1 else { return print("there is one master key only: nothing is to retire") }
         try await Rewrapping.retire(databaseURL: url, keys: keys)
         try edit(given) { lines in
-            let first = lines.firstIndex { isOf("seal", $0) }
-            lines = lines.enumerated().filter { !isOf("seal", $0.element) || $0.offset == first }.map(\.element)
+            let first = lines.firstIndex { isOfKind("seal", $0) }
+            lines = lines.enumerated().filter { !isOfKind("seal", $0.element) || $0.offset == first }.map(\.element)
         }
         print("\(keys.masters.count - 1) old master keys are out of the file and refused by the database")
         print(
             "destroy every other copy of them: then no backup from before can be read of people who were erased since")
     }
 
-    private static func isOf(_ kind: String, _ line: String) -> Bool {
+    private static func isOfKind(_ kind: String, _ line: String) -> Bool {
         line.split(whereSeparator: \.isWhitespace).first == kind[...]
     }
 

@@ -32,19 +32,20 @@ enum Options {
     // MARK: Database
 
     static let databaseURL = Option(
-        "database-url", variable: "DATABASE_URL", verbs: databaseVerbs, content: .connectionString, parse: connection)
+        "database-url", variable: "DATABASE_URL", verbs: databaseVerbs, content: .connectionString,
+        parse: connectionString)
     static let standby = Option(
-        "standby", variable: "NAGZ_STANDBY", standard: "none", content: .connectionString, parse: connection)
+        "standby", variable: "NAGZ_STANDBY", standard: "none", content: .connectionString, parse: connectionString)
     /// Other verbs than serve take the owner's URL as `--database-url`.
     static let ownerDatabaseURL = Option(
         "owner-database-url", variable: "NAGZ_OWNER_DATABASE_URL", verbs: [], content: .connectionString,
-        parse: connection)
+        parse: connectionString)
     static let migrations = Option(
         "migrations", variable: "NAGZ_MIGRATIONS", standard: "Migrations", verbs: ["serve", "migrate"],
         parse: Migrate.existingFolder)
 
     @Sendable
-    private static func connection(_ text: String) throws -> String {
+    private static func connectionString(_ text: String) throws -> String {
         guard ConnectionOptions.masked(text) != nil else {
             throw Complaint("takes a libpq connection string, such as postgres:///nagz?host=/run/postgresql")
         }

@@ -51,10 +51,11 @@ struct AskedCommand {
 
     /// The person's own words.
     func words() throws -> String {
-        guard let subject, CoachQuestionRequest.lengths.contains(subject.unicodeScalars.count) else {
+        guard let subject, CoachQuestionRequest.lengthRange.contains(subject.unicodeScalars.count) else {
             throw Stop(
                 .usage,
-                "nagz device \(name) takes a QUESTION of at most \(CoachQuestionRequest.lengths.upperBound) characters")
+                "nagz device \(name) takes a QUESTION of at most \(CoachQuestionRequest.lengthRange.upperBound) characters"
+            )
         }
         return subject
     }

@@ -107,7 +107,7 @@ enum DeviceAnswers {
         _ answer: PrintableAnswer, _ told: Latest, _ cache: EventCache, _ context: DeviceContext
     ) throws {
         let record = told.record
-        if let record { try? cache.note(record) }
+        if let record { try? cache.store(record) }
         if context.asJSON {
             return print(json: [
                 "answer": answer.json, "place": record.map { .string($0.place.rawValue) } ?? .null,

@@ -69,7 +69,7 @@ struct DeviceContext {
     func learnProviders(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
         let mode = try cache.choices(of: family).mode
         guard mode == .auto || mode == .byoOnly else { return }
-        try cache.note(try await client.call(API.listModelProviders, FamilyQuery(familyID: family)), of: family)
+        try cache.store(try await client.call(API.listModelProviders, FamilyQuery(familyID: family)), of: family)
     }
 
     /// Returns an AI service that answers from this device's cache, by rules and by a model on this machine if there is one.
@@ -89,7 +89,7 @@ struct DeviceContext {
             user: session.userID, newID: MachineClock.uuid, stopwatch: MachineClock.microseconds
         ) { record in
             // An answer is not withheld because the disk is full.
-            try? cache.note(record)
+            try? cache.store(record)
             report(record.execution)
         }
         return LocalAIService(

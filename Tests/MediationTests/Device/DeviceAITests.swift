@@ -208,7 +208,7 @@ struct DeviceAITests {
                         models: models.writers(prompts: try .english(), phrasebook: phrasebook),
                         log: ExecutionLog(
                             user: device.person.id, newID: { (1, UInt64.random(in: 1...UInt64.max)) },
-                            stopwatch: { 0 }, note: { try? device.cache.note($0) }))
+                            stopwatch: { 0 }, store: { try? device.cache.store($0) }))
                 }
                 let tip = try await local(DeviceModels(system: SystemModel(), gateway: nil)).coaching(nagID: scene.nag)
                 #expect(tip.tip.hasSuffix(ModelScene.ending))

@@ -33,7 +33,7 @@ final class PlannedQueries: Queries {
 extension Transaction {
     /// Plans and runs statements as the server's sessions do, until the transaction ends.
     func useSettingsOfSessions() async throws(PostgresError) {
-        for (name, value) in Configuration.sessionSettings {
+        for (name, value) in Configuration.databaseSessionSettings {
             _ = try await query(SQL(unsafeSQL: "SET LOCAL \(name) = '\(value)'"))
         }
     }

@@ -88,7 +88,7 @@ private struct Statement {
         else { return nil }
         self.verb = String(verb)
         names = words[..<on].dropFirst().joined(separator: " ")
-        objects = Self.list(words[on...].dropFirst().dropLast(2).joined(separator: " "))
+        objects = Self.splitList(words[on...].dropFirst().dropLast(2).joined(separator: " "))
         self.ending = ending.joined(separator: " ")
     }
 
@@ -99,7 +99,7 @@ private struct Statement {
         let tables = objects.map { $0.split(separator: " ").last.map(String.init) ?? $0 }
         // A closing parenthesis ends the columns of the name before the opening one.
         return names.split(separator: ")").flatMap { part in
-            let halves = part.split(separator: "(").map { Self.list(String($0)) }
+            let halves = part.split(separator: "(").map { Self.splitList(String($0)) }
             let names = halves.first ?? []
             return names.enumerated().flatMap { index, name in
                 let hasColumns = halves.count == 2 && index == names.count - 1
@@ -111,7 +111,7 @@ private struct Statement {
         }
     }
 
-    private static func list(_ text: String) -> [String] {
+    private static func splitList(_ text: String) -> [String] {
         text.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }
     }
 }

@@ -136,8 +136,9 @@ final class Sequencer: PeriodicJob {
     }
 
     private func work(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
-        let isOurs: Bool = try await transaction.query(LogStatements.tryLock(at: clock.isTimeOfDay ? now : nil))
-            .one()["is_ours"]
+        let isOurs: Bool = try await transaction.query(
+            LogStatements.tryLock(at: clock.matchesDatabaseClock ? now : nil)
+        ).one()["is_ours"]
         try reach(.turnTaken)
         // An instance without a turn still reads the newest checkpoint.
         let results = try await transaction.pipeline(

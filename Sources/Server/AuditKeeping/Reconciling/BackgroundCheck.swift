@@ -111,13 +111,13 @@ final class BackgroundCheck: BackgroundJob {
                 let known = status
                 let place = last
                 let report = try await check.run(
-                    family, pause: { _ in try await rest(known, behind: place) },
+                    family, pause: { _ in try await pause(known, behind: place) },
                     renew: { try await renew(known, behind: place) })
                 status.families += 1
                 status.entries += report.entries
-                note(report, &status)
+                addFindings(report, &status)
                 last = family
-                try await rest(status, behind: last)
+                try await pause(status, behind: last)
             }
             if families.isEmpty { return }
         }
@@ -126,10 +126,10 @@ final class BackgroundCheck: BackgroundJob {
     private func finish(_ status: inout PassStatus.Status) async throws {
         var report = try await SchemaCheck(database).run()
         let known = status
-        report.merge(try await AccountCheck(database, keys).run { _ in try await rest(known, behind: .last) })
+        report.merge(try await AccountCheck(database, keys).run { _ in try await pause(known, behind: .last) })
         report.merge(
-            try await TreeCheck(database: database, keys: keys).run { _ in try await rest(known, behind: .last) })
-        note(report, &status)
+            try await TreeCheck(database: database, keys: keys).run { _ in try await pause(known, behind: .last) })
+        addFindings(report, &status)
         let isNews = status.lastFindings == 0 && status.findings > 0 || status.lastFinding != status.firstFinding
         (status.lastFamilies, status.lastEntries) = (status.families, status.entries)
         (status.lastFindings, status.lastFinding) = (status.findings, status.firstFinding)
@@ -147,7 +147,7 @@ final class BackgroundCheck: BackgroundJob {
         }
     }
 
-    private func note(_ report: StateReport, _ status: inout PassStatus.Status) {
+    private func addFindings(_ report: StateReport, _ status: inout PassStatus.Status) {
         status.findings += report.count
         status.firstFinding = status.firstFinding ?? report.findings.first?.description
         status.incomplete = status.incomplete ?? report.incomplete
@@ -157,7 +157,7 @@ final class BackgroundCheck: BackgroundJob {
     // MARK: Pace
 
     /// Pauses after some work, and stores progress from time to time.
-    private func rest(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
+    private func pause(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
         let worked = MonotonicTime.now().elapsed(since: workingSince)
         await sleep(min(max(worked * pace.restRatio, pace.shortestRest), pace.longestRest))
         guard !isStopped else { throw Stopped() }

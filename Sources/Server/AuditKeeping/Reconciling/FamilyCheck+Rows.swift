@@ -39,7 +39,8 @@ extension ConnectionRow {
     init(_ row: Row) throws(PostgresError) {
         self.init(
             id: try row["id"], inviter: try row["inviter"], invitee: try row["invitee"], status: try row["status"],
-            inviterShares: try row["inviter_shares_children"], inviteeShares: try row["invitee_shares_children"])
+            inviterSharesChildren: try row["inviter_shares_children"],
+            inviteeSharesChildren: try row["invitee_shares_children"])
     }
 }
 

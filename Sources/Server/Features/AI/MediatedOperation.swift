@@ -110,7 +110,7 @@ extension FamilyQuestion: ExecutedQuestion {
 
 extension CoachQuestion: ExecutedQuestion {
     fileprivate init(_ request: ExecutionRequest) throws(APIError) {
-        self.init(familyID: request.familyID, text: try request.requiredText(CoachQuestionRequest.lengths))
+        self.init(familyID: request.familyID, text: try request.requiredText(CoachQuestionRequest.lengthRange))
     }
 }
 

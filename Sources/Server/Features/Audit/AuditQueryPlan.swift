@@ -7,7 +7,7 @@ import SQL
 struct AuditQueryPlan {
     /// The condition that every entry of the plan matches; nil for the plan over all entries.
     private let condition: AuditFilter.Condition?
-    private let runs: [ScanRange]
+    private let ranges: [ScanRange]
     /// The number of index ranges that the plan merges: each gets its share of the depth.
     private let count: Int
     /// Whether the plan reads one family's entries only, by number.
@@ -22,7 +22,7 @@ struct AuditQueryPlan {
 
     private init(_ family: FamilyID?) {
         condition = nil
-        runs = [family.map(ScanRange.chain) ?? .time]
+        ranges = [family.map(ScanRange.chain) ?? .time]
         count = 1
         isInChain = family != nil
     }
@@ -33,18 +33,18 @@ struct AuditQueryPlan {
         var (count, isInChain) = (1, false)
         switch condition {
         case .kinds(let kinds):
-            runs = [ScanRange.kinds(kinds, family)]
+            ranges = [ScanRange.kinds(kinds, family)]
             count = kinds.count
             isInChain = family != nil
-        case .actor(let person): runs = [.actor(person)]
-        case .subject(let person): runs = [.subject(person)]
-        case .resource(let id): runs = [.resource(id)]
-        case .trace(let id): runs = [.trace(id)]
+        case .actor(let person): ranges = [.actor(person)]
+        case .subject(let person): ranges = [.subject(person)]
+        case .resource(let id): ranges = [.resource(id)]
+        case .trace(let id): ranges = [.trace(id)]
         case .person(let person):
-            runs = [.actor(person), .subject(person)]
+            ranges = [.actor(person), .subject(person)]
             count = 2
         case .id(let id, let person):
-            runs = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
+            ranges = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
             count = 4
         case .words, .notReadBy: return nil
         }
@@ -59,7 +59,7 @@ struct AuditQueryPlan {
     /// The `at` of the entry that is `depth` entries back, and its `n` in a chain; both null where there are fewer.
     func reach(_ span: AuditSpan, _ depth: Int) -> SQL {
         let share = max(1, depth / count) - 1
-        let parts = runs.map { run in "(\(run.taken(run.reach(span, skipping: share), "at, e.n")))" as SQL }
+        let parts = ranges.map { range in "(\(range.taken(range.reach(span, skipping: share), "at, e.n")))" as SQL }
         return "SELECT max(r.at) AS at, max(r.n) AS n FROM (\(.joined(parts, separator: " UNION ALL "))) r"
     }
 
@@ -75,7 +75,7 @@ struct AuditQueryPlan {
         let check: SQL = rest.isEmpty ? "true" : .joined(rest, separator: " AND ")
         // An entry in two ranges is one entry.
         return .joined(
-            runs.map { run in "(\(run.taken(run.entries(span, check, most), "*")))" }, separator: " UNION ")
+            ranges.map { range in "(\(range.taken(range.entries(span, check, most), "*")))" }, separator: " UNION ")
     }
 }
 

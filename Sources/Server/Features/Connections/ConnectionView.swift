@@ -13,8 +13,8 @@ struct ConnectionView {
     let otherID: UserID?
     let otherPseudonym: Pseudonym?
     /// Whether the other party may nag the children of the inviter, and those of the invitee.
-    let inviterShares: Bool
-    let inviteeShares: Bool
+    let inviterSharesChildren: Bool
+    let inviteeSharesChildren: Bool
     /// The numbers of active connections of the caller and of the inviter.
     let active: [Int]
     /// The number of the connection's open nags, and of those to children.
@@ -30,7 +30,7 @@ struct ConnectionView {
             sharesFamily: try row["shares_family"])
         otherID = try row["other_id"]
         otherPseudonym = try row["other_pseudonym"]
-        (inviterShares, inviteeShares) = (
+        (inviterSharesChildren, inviteeSharesChildren) = (
             try row["inviter_shares_children"], try row["invitee_shares_children"]
         )
         active = [try row["own_active"], try row["inviter_active"]]
@@ -39,9 +39,9 @@ struct ConnectionView {
     }
 
     /// Whether the caller's children may be nagged by the other party.
-    var isSharing: Bool { party.isInviter ? inviterShares : inviteeShares }
+    var isSharing: Bool { party.isInviter ? inviterSharesChildren : inviteeSharesChildren }
     /// Whether the other party's children may be nagged by the caller.
-    var isSharedWith: Bool { party.isInviter ? inviteeShares : inviterShares }
+    var isSharedWith: Bool { party.isInviter ? inviteeSharesChildren : inviterSharesChildren }
 
     /// An act of the caller on the connection.
     func act(_ kind: AuditKind, details: AuditBody = [:], _ statements: SQL...) -> Act {

@@ -86,8 +86,8 @@ extension Connections {
             }
             var connection = view.connection
             connection.caregiver = shares
-            let inviter = shares && (view.inviterShares || view.party.isInviter)
-            let invitee = shares && (view.inviteeShares || !view.party.isInviter)
+            let inviter = shares && (view.inviterSharesChildren || view.party.isInviter)
+            let invitee = shares && (view.inviteeSharesChildren || !view.party.isInviter)
             let act = view.act(
                 .connectionChanged,
                 details: ["inviter_shares_children": "\(inviter)", "invitee_shares_children": "\(invitee)"],

@@ -28,7 +28,9 @@ extension Drafts {
     ) async throws -> Act {
         draft.body = body
         draft.bodyHash = services.hash(of: body)
-        guard draft.progress.version < DraftVersion.versions.upperBound else { throw APIError.draftHasTooManyVersions }
+        guard draft.progress.version < DraftVersion.versionRange.upperBound else {
+            throw APIError.draftHasTooManyVersions
+        }
         draft.progress.version += 1
         draft.progress.state = .draft
         (draft.approvedBy, draft.approvedAt, draft.confirmedAt) = (nil, nil, nil)

@@ -177,7 +177,7 @@ final class DeliveryLane {
         guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else { return }
         var summary = SendingSummary(acknowledged: facts.acknowledged)
         let devices = try await devices(of: claim.userID)
-        let people = providers.first(where: \.addressesPeople)
+        let people = providers.first(where: \.sendsPerPerson)
         let others = devices.filter { provider(for: $0) == nil }
         // A gateway that addresses people is noted as a device with the person's id.
         let person: DeviceID = claim.userID.retyped()
@@ -205,7 +205,7 @@ final class DeliveryLane {
 
     /// The person's devices of open sessions, where a provider asks for them.
     private func devices(of user: UserID) async throws -> [DeviceTarget] {
-        guard passesTokens || providers.contains(where: { !$0.addressesPeople }) else { return [] }
+        guard passesTokens || providers.contains(where: { !$0.sendsPerPerson }) else { return [] }
         let rows = try await services.database.query(DeviceStatements.pushTargets(of: user, at: services.clock.now()))
         return try rows.map { row throws(PostgresError) in try DeviceTarget(row) }
     }

@@ -5,7 +5,7 @@ import JSON
 
 /// Sends push messages through Apple's service, over HTTP/2 with a token of the app's team.
 final class APNsProvider: MessageProvider {
-    let addressesPeople = false
+    let sendsPerPerson = false
     let concurrency = 64
     /// Apple accepts a token for an hour, and no newer one more often than every 20 minutes.
     private static let tokenLifetime = Timestamp.Span.minutes(40)

@@ -3,7 +3,7 @@ import Domain
 
 /// Writes messages to the server's log, without the nag's words: for a server that no provider was set up for.
 final class LogProvider: MessageProvider {
-    let addressesPeople = true
+    let sendsPerPerson = true
     let concurrency = 64
     private let log: Log
 

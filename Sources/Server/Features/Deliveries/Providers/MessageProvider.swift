@@ -5,7 +5,7 @@ import Postgres
 /// Delivers messages to people or their devices. Used on one loop.
 protocol MessageProvider: AnyObject {
     /// Whether the provider sends one message to a person rather than to each device.
-    var addressesPeople: Bool { get }
+    var sendsPerPerson: Bool { get }
     /// Returns whether the provider sends a message to each device of that platform.
     func addresses(_ platform: DevicePlatform) -> Bool
     /// The number of messages that the provider takes at once.

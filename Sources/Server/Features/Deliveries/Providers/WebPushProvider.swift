@@ -10,7 +10,7 @@ import Reactor
 /// Clients register the endpoints, so their hosts may be slow or hostile. Requests go to the public internet only, take
 /// five seconds at most, and wait for a turn, so that one person's requests do not delay others'.
 final class WebPushProvider: MessageProvider {
-    let addressesPeople = false
+    let sendsPerPerson = false
     let concurrency = 64
     /// The outcome when too many messages wait for a turn. The person's other browsers are not tried then, because they
     /// would wait as well.

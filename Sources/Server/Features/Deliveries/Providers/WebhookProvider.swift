@@ -9,7 +9,7 @@ import JSON
 /// `Nagz-Signature` is `v1=` and the HMAC-SHA256 of `Nagz-Timestamp`, a full stop and the body, in hexadecimal digits.
 /// `Nagz-Delivery-Id` names the message; a receiver discards one that it has already.
 final class WebhookProvider: MessageProvider {
-    let addressesPeople = true
+    let sendsPerPerson = true
     let concurrency = 64
     private let options: DeliveryOptions.Webhook
     private let client: HTTPClient
