@@ -36,7 +36,7 @@ use_cluster() {
     unset "${!PG@}" # settings of other databases in this environment
     cluster_home "$1"
     [ -s "$CLUSTER/data/PG_VERSION" ] || [ ! -e "$CLUSTER/data" ] ||
-        die "$EX_UNAVAILABLE" "the cluster in $1 is broken: it has no PG_VERSION (deploy/run --fresh makes a new one)"
+        die "$EX_UNAVAILABLE" "the cluster in $1 is damaged: it has no PG_VERSION (deploy/run --fresh creates a new one)"
     [ -e "$CLUSTER/data" ] || cluster_create
     start_cluster
 }
@@ -106,7 +106,7 @@ start_cluster() {
     local version running tries log=$CLUSTER/log complaints=$STATE/log/${NAME##*/}-cluster.log before
     version=$(cat "$CLUSTER/data/PG_VERSION")
     PG_BIN=$(postgres_programs "$version")
-    [ -n "$PG_BIN" ] || die "$EX_UNAVAILABLE" "the data in $CLUSTER needs PostgreSQL $version, which is not installed"
+    [ -n "$PG_BIN" ] || die "$EX_UNAVAILABLE" "the data in $CLUSTER needs PostgreSQL $version: install postgresql-$version"
     running=$(cluster_process)
     if [ -n "$running" ]; then
         CLUSTER_PORT=$(sed -n 4p "$CLUSTER/data/postmaster.pid")
@@ -123,7 +123,7 @@ start_cluster() {
             tail -c "+$((before + 1))" "$log" >"$complaints"
             if [ "$tries" = 5 ] || ! grep -aq -e 'Address already in use' -e 'shared memory block' "$complaints"; then
                 give_up "$EX_UNAVAILABLE" "$complaints" \
-                    "the PostgreSQL cluster in $CLUSTER does not start: $(cluster_complaint "$complaints") (deploy/run --fresh makes a new one)"
+                    "the PostgreSQL cluster in $CLUSTER does not start: $(cluster_complaint "$complaints") (deploy/run --fresh creates a new one)"
             fi
             sleep 1
         done

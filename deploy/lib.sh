@@ -112,7 +112,7 @@ free_space() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
 need_space() {
     local free
     free=$(free_space "$2")
-    [ "$free" -ge "$1" ] || die "$EX_IOERR" "the disk is full: $1 MB are needed under $2, $free MB are free"
+    [ "$free" -ge "$1" ] || die "$EX_IOERR" "too little disk space under $2: $1 MB needed, $free MB free"
 }
 
 # MARK: toolchain
@@ -148,7 +148,7 @@ own_build_cache() {
     fi
     if [ "$place" != "$ROOT" ]; then
         ! compgen -G "$cache/*.yaml" >/dev/null ||
-            say "        built at ${place:-another place} before: this clone was moved or copied, so all is built anew"
+            say "        built at ${place:-another place} before: this clone was moved or copied, so everything is built again"
         rm -rf "$cache" "$STATE/home/.cache"
     fi
     mkdir -p "$cache"
@@ -182,7 +182,7 @@ open_state() {
     local owner
     mkdir -p "$STATE" 2>/dev/null || die "$EX_NOPERM" "$ROOT cannot be written by $(id -un)"
     owner=$(stat -c %U "$STATE")
-    [ -O "$STATE" ] || die "$EX_NOPERM" "$STATE belongs to $owner: run this as $owner, or remove it"
+    [ -O "$STATE" ] || die "$EX_NOPERM" "$STATE belongs to $owner: run this as $owner, or delete the directory"
     chmod 711 "$STATE"
     mkdir -p "$STATE/log"
     chmod 700 "$STATE/log"
@@ -228,7 +228,7 @@ make_audit_keys() {
     (umask 077 && mkdir -p "$(dirname "$1")")
     rm -f "$1.new"
     "$NAGZ_PROGRAM" audit keys new "$1.new" --origin "nagz.local/$(random_hex 4)" >/dev/null ||
-        die "$EX_SOFTWARE" "the keys of the audit log could not be made"
+        die "$EX_SOFTWARE" "the keys of the audit log could not be created"
     mv "$1.new" "$1"
 }
 

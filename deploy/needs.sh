@@ -180,8 +180,8 @@ know_packages() { apt-cache show postgresql >/dev/null 2>&1 || ! is_administrato
 # install_packages PACKAGE...
 install_packages() {
     local words="these Debian packages are missing: $*"
-    command -v apt-get >/dev/null || die "$EX_NOPERM" "$words (and there is no apt-get here to install them)"
-    is_administrator || die "$EX_NOPERM" "$words; no rights to install them: ask for apt-get install $*"
+    command -v apt-get >/dev/null || die "$EX_NOPERM" "$words; install them: this machine has no apt-get"
+    is_administrator || die "$EX_NOPERM" "$words; you may not install them: have an administrator run apt-get install $*"
     need_space 500 /var
     refresh_package_lists
     keep_serving "$@"
@@ -198,7 +198,7 @@ keep_serving() {
     while read -r version; do
         while read -r process folder; do
             case "$folder" in /var/lib/postgresql/*) continue ;; esac
-            die "$EX_TEMPFAIL" "installing $(summary "$@") upgrades PostgreSQL $version, which serves $folder: end it first (Ctrl-C where deploy/run serves, or kill -INT $process)"
+            die "$EX_TEMPFAIL" "installing $(summary "$@") upgrades PostgreSQL $version, which serves $folder: stop it first (Ctrl-C where deploy/run serves, or kill -INT $process)"
         done < <(serving_clusters "$version")
     done < <(apt-get -s install -y --no-install-recommends "$@" 2>/dev/null | sed -n 's/^Inst postgresql-\([0-9]*\) \[.*/\1/p')
 }

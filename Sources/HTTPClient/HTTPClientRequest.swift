@@ -133,7 +133,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
         case .malformedRequest: "the URL or a header is not valid"
         case .unresolvable: "the host name cannot be resolved"
         case .unreachable: "the host cannot be reached"
-        case .ownNetwork: "the address is in the own network, which is not allowed"
+        case .ownNetwork: "the address is in a private network that is not allowed"
         case .untrusted: "TLS failed, or the certificate is not valid for the host"
         case .timedOut: "no complete answer in time"
         case .tooLarge: "the answer is too large"

@@ -36,7 +36,7 @@ public struct Migrator: Sendable {
                 "the database is newer than this program (migration \(number)): install the newer program"
             case .changed(let number, let name):
                 "migration \(number) (\(name)) was changed after it was applied: restore the file"
-            case .gap(let expected): "migration \(expected) is missing"
+            case .gap(let expected): "migration \(expected) is missing in the folder: restore its file"
             case .failed(let number, let name, let reason): "migration \(number) (\(name)) failed: \(reason)"
             }
         }

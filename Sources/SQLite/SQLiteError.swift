@@ -36,12 +36,12 @@ public enum SQLiteError: Error, Hashable, Sendable {
 extension SQLiteError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .corrupt: "the file is damaged or no database"
+        case .corrupt: "the file is damaged, or is not a database"
         case .full: "the disk is full"
-        case .busy: "another program holds the file"
+        case .busy: "another program uses the file"
         case .inaccessible(let code): "the file cannot be opened, read or written (SQLite code \(code))"
         case .constraint(let code): "a constraint does not hold (SQLite code \(code))"
-        case .newerSchema(let version): "the file is of a newer program (schema \(version))"
+        case .newerSchema(let version): "the file belongs to a newer program (schema \(version))"
         case .unexpectedShape(let what): "a row has an unexpected shape: \(what)"
         case .failed(let code, let message): "SQLite failed with code \(code): \(message)"
         }

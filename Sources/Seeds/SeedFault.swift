@@ -9,9 +9,9 @@ public enum SeedFault: Error, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .notEmpty: "the database holds families or accounts already: nothing was changed"
-        case .realData: "the database holds families or accounts of real people: nothing was changed"
-        case .notRefused: "something the demo family must not do was allowed: nothing was changed"
+        case .notEmpty: "the database already has families or accounts: nothing was changed"
+        case .realData: "the database has families or accounts of real people: nothing was changed"
+        case .notRefused: "an act that the demo family must not do was allowed: nothing was changed"
         }
     }
 }

@@ -34,7 +34,7 @@ enum AdminCommand {
         let password = isGenerated ? SystemRandomness().code(24) : try readPassword()
         let admin = try await Admins.create(
             databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email, password: password)
-        print("\(admin.email) may read every audit log")
+        print("created the administrator \(admin.email)")
         if isGenerated { print("password \(password)") }
     }
 
@@ -54,7 +54,7 @@ enum AdminCommand {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email)
-        print("\(email) may read no audit log any more")
+        print("\(email) is no longer an administrator; all their sessions ended")
     }
 
     private static func resetPassword(_ arguments: inout Arguments) async throws {
@@ -64,7 +64,7 @@ enum AdminCommand {
         let code = try await Admins.makePasswordCode(
             databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email)
         print("code \(code)")
-        print("works once, for 30 minutes: at /reset-password of the server, or with POST /api/v1/auth/password-reset")
+        print("It works once, within 30 minutes: at /reset-password, or with POST /api/v1/auth/password-reset")
     }
 
     private static func purge(_ arguments: inout Arguments) async throws {
@@ -95,11 +95,12 @@ enum AdminCommand {
     private static func resync(_ arguments: inout Arguments) async throws {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        print("the phones of \(try await FeedEpoch.begin(databaseURL: url)) families and connections read them anew")
+        let count = try await FeedEpoch.begin(databaseURL: url)
+        print("reset \(counted(count, "feed")): devices download their families and connections in full")
     }
 
     private static func email(_ arguments: inout Arguments) throws -> String {
-        guard let email = try arguments.value("--email") else { throw Stop(.usage, "--email ADDRESS is needed") }
+        guard let email = try arguments.value("--email") else { throw Stop(.usage, "--email ADDRESS is required") }
         return email
     }
 
@@ -119,7 +120,7 @@ enum AdminCommand {
                 FileHandle.standardError.write(Data("\n".utf8))
             }
         }
-        guard let line = readLine(), !line.isEmpty else { throw Stop(.usage, "a password is needed on standard input") }
+        guard let line = readLine(), !line.isEmpty else { throw Stop(.usage, "standard input has no password") }
         return line
     }
 }

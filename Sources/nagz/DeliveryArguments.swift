@@ -42,11 +42,12 @@ extension DeliveryOptions {
         guard let contact = try given[Options.vapidContact] else {
             throw Stop(
                 .configuration,
-                "no contact for push services: --vapid-contact mailto:YOU@EXAMPLE.ORG, or an https address")
+                "no contact for push services: pass --vapid-contact mailto:YOU@EXAMPLE.ORG or an https address")
         }
         guard let made = WebPush(key: key, contact: contact) else {
             throw Stop(
-                .configuration, "“\(path)” is no private P-256 key, or --vapid-contact no mailto: or https: address")
+                .configuration,
+                "“\(path)” is not a private P-256 key, or --vapid-contact is not a mailto: or https: address")
         }
         return made
     }
@@ -68,7 +69,7 @@ extension DeliveryOptions {
         let words = value.text.dropFirst(5).split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 3 || words.count == 4 && words[3] == "sandbox" else {
             throw value.refused(
-                Complaint("apns:KEY,TEAM,TOPIC takes a key id, a team id, a bundle id, and “sandbox” or nothing"))
+                Complaint("apns:KEY,TEAM,TOPIC takes a key ID, a team ID, a bundle ID and, optionally, “sandbox”"))
         }
         guard let (path, key) = try given[Options.apnsKey] else {
             throw Stop(.configuration, "no key for APNs: set NAGZ_APNS_KEY_FILE to Apple's .p8 file")
@@ -76,7 +77,7 @@ extension DeliveryOptions {
         let endpoint = words.count == 4 ? APNs.sandboxEndpoint : APNs.endpoint
         let made = APNs(key: key, keyID: words[0], teamID: words[1], topic: words[2], endpoint: endpoint)
         guard let made else {
-            throw Stop(.configuration, "“\(path)” is no P-256 key of Apple's, or an id in \(value.origin) is not one")
+            throw Stop(.configuration, "“\(path)” is not a P-256 key of Apple, or an ID in \(value.origin) is invalid")
         }
         return made
     }

@@ -19,7 +19,7 @@ enum KeyFile {
             let bytes = try? file.read(upToCount: longest), let text = String(data: bytes, encoding: .utf8)
         else { throw Stop(.configuration, "\(name) “\(path)” cannot be read") }
         guard status.st_mode & 0o077 == 0 else {
-            throw Stop(.configuration, "others than its owner may use \(name) “\(path)”: run chmod 600 on it")
+            throw Stop(.configuration, "\(name) “\(path)” is open to users other than its owner: run chmod 600 on it")
         }
         guard !text.split(whereSeparator: \.isWhitespace).contains(where: isGuessable) else {
             throw Stop(

@@ -50,10 +50,10 @@ struct MetricsOption {
             let isTaken = error.number == EADDRINUSE
             guard isRequired else {
                 return
-                    "no metrics: \(isTaken ? "port \(port) is taken" : "\(error)"); --metrics ADDRESS:PORT chooses another"
+                    "no metrics: \(isTaken ? "port \(port) is in use" : "\(error)"); --metrics ADDRESS:PORT chooses another"
             }
             throw isTaken
-                ? Stop(.portTaken, "port \(port) is taken: pass another to --metrics, or --metrics off")
+                ? Stop(.portTaken, "port \(port) is in use: pass another to --metrics, or --metrics off")
                 : Stop(.configuration, "cannot listen for metrics on \(host) port \(port): \(error)")
         }
     }

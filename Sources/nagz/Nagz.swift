@@ -118,7 +118,7 @@ struct Stop: Error {
     /// A failure of the database in a verb that works as the schema's owner.
     init(ofOwner fault: PostgresError) {
         let needsOwner = fault.sqlState == "42501"
-        let hint = ": this takes the login of the schema's owner, in NAGZ_OWNER_DATABASE_URL"
+        let hint = ": set NAGZ_OWNER_DATABASE_URL to the login of the schema's owner"
         self.init(needsOwner ? .configuration : .unavailable, fault.description + (needsOwner ? hint : ""))
     }
 

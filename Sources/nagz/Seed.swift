@@ -52,7 +52,7 @@ enum Seed {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw Stop(.configuration, "cannot make the folder \(folder); name another one with --out")
+            throw Stop(.configuration, "cannot create the folder “\(folder)”: name another with --out")
         }
         try await BenchmarkSeed.run(
             databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(arguments.given), families: families,

@@ -34,18 +34,22 @@ enum Serve {
             port = try await server.listen(host: configuration.host, port: configuration.port)
         } catch {
             if error.number == EADDRINUSE {
-                throw Stop(.portTaken, "port \(configuration.port) is taken: stop what listens there or pass --port")
+                throw Stop(.portTaken, "port \(configuration.port) is in use: stop that program or pass --port")
             }
             throw Stop(.configuration, "cannot listen on \(configuration.host) port \(configuration.port): \(error)")
         }
         if configuration.acceptsDevelopmentTokens {
-            say("WARNING: development tokens are on; everybody may act as anybody")
+            say("WARNING: --dev-tokens is on: anyone can act as any user without a password")
         }
         for option in configuration.refusedProviders {
-            say("WARNING: --\(option) leads into the own network: nothing is sent there without --delivery-networks")
+            say(
+                "WARNING: --\(option) names an address in a private network: "
+                    + "nothing is sent there unless --delivery-networks allows it")
         }
         if let connections = configuration.scarceConnections {
-            say("no more than \(connections) connections at once: \(descriptors) descriptors are allowed (ulimit -n)")
+            say(
+                "WARNING: at most \(connections) connections at once, as only \(descriptors) descriptors are allowed: "
+                    + "raise the hard limit (ulimit -Hn, LimitNOFILE=)")
         }
         say("nagz \(NagzVersion.current) serves http://\(configuration.host):\(port)")
         say(metricsLine)
@@ -53,7 +57,7 @@ enum Serve {
         let reason = await received.next() == SIGINT ? "interrupted" : "SIGTERM received"
         if drainDelay > 0 {
             server.announceShutDown()
-            say("\(reason): /health/ready answers 503; serving for \(drainDelay) s more, or until the next signal")
+            say("\(reason): /health/ready answers 503; serving for another \(drainDelay) s, or until the next signal")
             let delay = Task {
                 try? await Task.sleep(for: .seconds(drainDelay))
                 continuation.yield(SIGTERM)
@@ -61,7 +65,7 @@ enum Serve {
             _ = await received.next()
             delay.cancel()
         }
-        say("\(reason): finishing the requests under way")
+        say("\(reason): finishing the requests in progress")
         await server.shutDown()
         watcher.stop()
         say("stopped")

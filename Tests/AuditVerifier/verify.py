@@ -276,10 +276,10 @@ class Verifier:
             chain.pending = True
             self.unsigned += 1
             if self.made - entry["at_us"] / 1e6 > EXPOSURE:
-                raise Tampered(f"{place}: the entry never came into the log")
+                raise Tampered(f"{place}: the entry was never added to the Merkle log")
         else:
             if chain.pending:
-                raise Tampered(f"family {family}, entry {chain.placed + 1}: the entry never came into the log")
+                raise Tampered(f"family {family}, entry {chain.placed + 1}: the entry was never added to the Merkle log")
             chain.placed, chain.placed_hash = number, chain.head
             if self.of_one is None:
                 self.grow(leaf_hash(family, number, chain.head), entry["position"], place)
@@ -332,7 +332,7 @@ class Verifier:
         if self.newest and (found.time < self.newest.time or found.size < self.newest.size):
             raise Tampered("a later checkpoint claims an earlier time")
         if self.of_one is None and (found.size != self.tree.size or found.root != self.tree.root()):
-            raise Tampered(f"the first {found.size} entries of the log are not those that were signed")
+            raise Tampered(f"the first {found.size} entries of the log are not the signed ones")
         self.compare(found.size, lambda: found.root)
         self.newest = found
 
@@ -346,7 +346,7 @@ class Verifier:
         if number > chain.placed:
             raise Tampered(f"family {family}, entry {chain.placed + 1}: the Merkle log has the entry, the audit log does not")
         if number != chain.placed or leaf_hash(family, number, chain.placed_hash) != leaf:
-            raise Tampered(f"{place}: the entry is not the one the log has")
+            raise Tampered(f"{place}: the entry differs from the one in the Merkle log")
         self.proven.add(family)
 
     def on_consistency(self, proof):
@@ -377,7 +377,7 @@ class Verifier:
                 if person not in chain.erasures:
                     raise Tampered(f"family {family}, entry {number}: the body is {payload} and no record says why")
         if not self.ended:
-            raise Incomplete("the export is cut off")
+            raise Incomplete("the export is truncated")
         if self.untrusted:
             raise Tampered("the checkpoint is not signed by a key you trust")
         for family, chain in sorted(self.chains.items()):
@@ -386,7 +386,7 @@ class Verifier:
         if self.newest is None:
             raise Incomplete("there is no checkpoint")
         if self.of_one is None and self.tree.size != self.newest.size:
-            raise Tampered("the log goes on behind its newest checkpoint")
+            raise Tampered("the log has entries after its newest checkpoint")
         if self.nodes:
             raise Incomplete("hashes that the log must keep are missing")
         highest = max(self.witnessed.values(), key=lambda seen: seen.size, default=None)
@@ -432,7 +432,7 @@ def main():
                 try:
                     line = json.loads(text)
                 except ValueError:
-                    raise Incomplete(f"line {number} is no line of an export") from None
+                    raise Incomplete(f"line {number} is not a line of an export") from None
                 verifier.line(line)
         verifier.finish()
     except Tampered as finding:

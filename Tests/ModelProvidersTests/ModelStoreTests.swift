@@ -55,7 +55,7 @@ struct ModelStoreTests {
 
     @Test("a catalogue has no id twice, and its standard models are larger than every lite one")
     func relations() {
-        #expect(throws: CatalogueError("models[1].id", "is there twice: small-1.0_q4")) {
+        #expect(throws: CatalogueError("models[1].id", "occurs twice: small-1.0_q4")) {
             try Self.catalogue([Self.entry(), Self.entry()])
         }
         let error = #expect(throws: CatalogueError.self) {

@@ -60,7 +60,7 @@ struct ConfigurationTests {
         arguments: [
             ("prot = 1", "unknown option “prot”"), ("--port = 1", "without “--”"), ("port", "option = value"),
             ("port =", "port needs a value"),
-            ("host = a\nport = 1\nhost = b", "host stands there twice, first in line 1"),
+            ("host = a\nport = 1\nhost = b", "host is set twice, first in line 1"),
             ("database-url = postgres://u:\(canary)@h/d", "may hold no password"),
             ("owner-database-url = host=h password='\(canary)'", "may hold no password"),
             ("database-url = postgres://h/d?sslpassword=\(canary)", "may hold no password"),

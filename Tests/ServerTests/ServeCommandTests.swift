@@ -25,7 +25,7 @@ struct ServeCommandTests {
         // 64, a session and four for the loop are kept; an eighth of the rest is for refusals.
         let connections = (200 - 69) - (200 - 69) / 8
         try await withServe("--connections", "1", shell: "ulimit -Sn 100; ulimit -Hn 200; ") { serve in
-            #expect(serve.greeting.contains("no more than \(connections) connections"))
+            #expect(serve.greeting.contains("at most \(connections) connections"))
             for _ in 0..<2 {
                 // They are accepted in their order, so all of these before the request.
                 let idle = (0..<connections).map { Self.connection(to: serve.port, from: UInt8($0 + 2)) }
@@ -181,7 +181,7 @@ struct ServeCommandTests {
             let second = try serve.again("--metrics", "127.0.0.1:\(port)")
             let line = ChildProcess.text(second.errors)
             #expect(second.wait() == 73)
-            #expect(line.hasSuffix("nagz: port \(port) is taken: pass another to --metrics, or --metrics off\n"))
+            #expect(line.hasSuffix("nagz: port \(port) is in use: pass another to --metrics, or --metrics off\n"))
         }
         try await withServe("--metrics", "off") { serve in
             #expect(
@@ -199,7 +199,7 @@ struct ServeCommandTests {
                 (["--delivery-networks", "10.0.0.0/8"], true), (["--delivery-networks", "127.0.0.0/8"], false),
             ] {
                 try await withServe(push + networks + ["--sms", "http://10.1.2.3/sms"]) { serve in
-                    #expect(serve.greeting.contains("WARNING: --push leads into the own network") == isRefused)
+                    #expect(serve.greeting.contains("WARNING: --push names an address in a private") == isRefused)
                     #expect(serve.greeting.contains("WARNING: --sms") == !isRefused)
                 }
             }

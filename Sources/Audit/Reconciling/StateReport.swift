@@ -59,9 +59,9 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         case .noEntry: return "\(place)\(subject.rawValue) \(id): no entry explains it"
         case .broken: return "\(place)\(subject.rawValue) \(id): \(found ?? "tampered")"
         case .notReplayed: return "\(place)the log could not be replayed from entry \(id) on"
-        case .unread: return "\(place)\(subject.rawValue) \(id): an entry that tells of it cannot be read"
+        case .unread: return "\(place)\(subject.rawValue) \(id): an entry about it cannot be read"
         case .noRow:
-            return "\(place)\(subject.rawValue) \(id): the log tells of it\(entry), the database has it no more"
+            return "\(place)\(subject.rawValue) \(id): the log records it\(entry), but the database lacks it"
         case .differs:
             return "\(place)\(subject.rawValue) \(id): \(field ?? "it") is \(found ?? "nothing"), "
                 + "the log says \(expected ?? "nothing")\(entry)"

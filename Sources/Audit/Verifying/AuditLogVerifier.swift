@@ -307,14 +307,14 @@ public struct AuditLogVerifier {
 
     /// The result, after the last record.
     public func verdict() -> Verdict {
-        guard let header else { return .incomplete("there is no header: this is no export, or not its beginning") }
+        guard let header else { return .incomplete("there is no header: this is not an export, or not its beginning") }
         if let finding = goneWithoutRecord() { return .tampered(finding) }
-        guard isAtEnd else { return .incomplete("the export is cut off: its last line is missing") }
+        guard isAtEnd else { return .incomplete("the export is truncated: its last line is missing") }
         if isUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
         if haveClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
             return .tampered(AuditFinding(.noClock, family: family))
         }
-        guard let newest else { return .incomplete("there is no checkpoint: nothing is proven against a key") }
+        guard let newest else { return .incomplete("there is no checkpoint: no key proves the entries") }
         if header.family == nil, treeSize != newest.size {
             return .tampered(AuditFinding(.unsignedTail(size: newest.size), position: newest.size))
         }
@@ -325,7 +325,7 @@ public struct AuditLogVerifier {
             return highest.time <= newest.time
                 ? .tampered(AuditFinding(.shrunk(witnessed: highest.size, found: newest.size)))
                 : .incomplete(
-                    "a witness saw the log at \(highest.size) entries, later than this export's \(newest.size)")
+                    "a witness saw the log at \(highest.size) entries, this export at \(newest.size): export again")
         }
         if let open = witnessed.keys.filter({ $0 > 0 && !consistentSizes.contains($0) }).min() {
             return .incomplete(
@@ -340,7 +340,7 @@ public struct AuditLogVerifier {
             return .incomplete("no signature covers the entries yet: export again in a few seconds")
         }
         if header.madeAt - newest.time > policy.longestSilence {
-            return .incomplete("the newest checkpoint is older than the export by more than it may be")
+            return .incomplete("the newest checkpoint is much older than the export")
         }
         return .sound
     }

@@ -72,8 +72,8 @@ extension TransportError: CustomStringConvertible {
         case .unreachable: "the server cannot be reached"
         case .untrusted: "the server's certificate is not valid for its name"
         case .timedOut: "the server did not answer in time"
-        case .garbled: "what answers there does not speak HTTP as it should"
-        case .tooLarge: "the server's answer is too large"
+        case .garbled: "the response is not valid HTTP"
+        case .tooLarge: "the server's response is too large"
         case .cancelled: "the request was cancelled"
         }
     }

@@ -42,13 +42,13 @@ public struct ModelCatalogue: Hashable, Sendable {
         for (index, entry) in entries.enumerated() {
             let model = try ModelFile(entry, "models[\(index)]")
             guard !models.contains(where: { $0.id == model.id }) else {
-                throw CatalogueError("models[\(index)].id", "is there twice: \(model.id)")
+                throw CatalogueError("models[\(index)].id", "occurs twice: \(model.id)")
             }
             models.append(model)
         }
         let largestLite = models.filter { $0.variant == .lite }.map(\.bytes).max() ?? 0
         if let index = models.firstIndex(where: { $0.variant == .standard && $0.bytes <= largestLite }) {
-            throw CatalogueError("models[\(index)].bytes", "of a standard model is more than that of every lite one")
+            throw CatalogueError("models[\(index)].bytes", "of a standard model must be above that of every lite one")
         }
         self.models = models
     }

@@ -7,7 +7,9 @@ public enum Schema {
     /// The error of a server whose database lacks migrations.
     public struct Pending: Error, CustomStringConvertible {
         public let migrations: Int
-        public var description: String { "the database lacks \(migrations) migrations: run nagz migrate first" }
+        public var description: String {
+            "the database lacks \(migrations) migration\(migrations == 1 ? "" : "s"): run nagz migrate first"
+        }
     }
 
     /// Applies pending migrations, and creates or repairs the role `nagz_server` with its grants; or reports what it

@@ -27,7 +27,7 @@ public struct AuditKeyring: Sendable {
 
         public var description: String {
             switch self {
-            case .origin: "it must hold one line “origin NAME”, the name without blanks and +"
+            case .origin: "it must hold one line “origin NAME”, the name without spaces and +"
             case .line(let number):
                 "line \(number) is neither “origin NAME” nor “sign”, “seal” or “next” with 64 hexadecimal digits"
             case .missing(let kind): "it holds no line “\(kind)” with 64 hexadecimal digits"

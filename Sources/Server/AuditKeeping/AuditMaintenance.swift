@@ -42,6 +42,6 @@ struct AuditMaintenance {
     /// The family's chain accepts no entry at present.
     struct NoChain: Error, CustomStringConvertible {
         let family: FamilyID
-        var description: String { "the chain of \(family) takes no entry now" }
+        var description: String { "the chain of \(family) accepts no entry: its clock is missing or runs ahead" }
     }
 }

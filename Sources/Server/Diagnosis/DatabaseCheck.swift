@@ -23,7 +23,7 @@ public struct DatabaseCheck: Sendable {
 
     /// The result for a restored database that is still in recovery.
     public static let inRecovery = CheckResult.failed(
-        "database", "PostgreSQL is in recovery: it still replays its log, is read-only, and lacks entries",
+        "database", "PostgreSQL is in recovery: it is read-only, and still lacks changes that its log holds",
         advice: """
             wait until SELECT pg_is_in_recovery() answers f, then run nagz restore-check again; if recovery has paused at
             its target, SELECT pg_wal_replay_resume() ends it
@@ -47,8 +47,8 @@ public struct DatabaseCheck: Sendable {
             return [
                 .failed(
                     "database", "\(error)",
-                    advice: "start PostgreSQL, or correct DATABASE_URL; then the role, schema, clock and audit log are "
-                        + "checked too")
+                    advice: "start PostgreSQL or correct DATABASE_URL, and run this again: role, schema, clock and "
+                        + "audit log are not checked yet")
             ]
         }
     }
@@ -111,7 +111,7 @@ public struct DatabaseCheck: Sendable {
     }
 
     static func writes(_ fault: WriteFault?) -> CheckResult {
-        guard let fault else { return .ok("writes", "the database takes them") }
+        guard let fault else { return .ok("writes", "the database takes writes") }
         return .failed("writes", "the database \(fault.text)", advice: fault.advice)
     }
 
@@ -125,11 +125,12 @@ public struct DatabaseCheck: Sendable {
     static func clocks(skew: Timestamp.Span) -> CheckResult {
         let distance = Timestamp.Span(microseconds: abs(skew.microseconds))
         let seconds = String(format: "%.1f", Double(distance.microseconds) / 1_000_000)
-        let text = "the database's is \(seconds) s \(skew.microseconds < 0 ? "behind" : "ahead of") this machine's"
-        let advice = "set both with NTP (chrony or systemd-timesyncd)"
+        let offset = skew.microseconds < 0 ? "behind" : "ahead of"
+        let text = "the database's clock is \(seconds) s \(offset) this machine's"
+        let advice = "synchronize both machines with NTP (chrony or systemd-timesyncd)"
         if distance > Readiness.largestSkew {
             return .failed(
-                "clock", "\(text); no server is ready if it is more than \(Readiness.largestSkew.text)", advice: advice)
+                "clock", "\(text); no server is ready above \(Readiness.largestSkew.text)", advice: advice)
         }
         return distance > .seconds(5) ? .warning("clock", text, advice: advice) : .ok("clock", text)
     }
@@ -140,7 +141,7 @@ public struct DatabaseCheck: Sendable {
         do {
             try await requirements.checkRole(queries)
             let login: String = try await queries.query("SELECT session_user::text AS login").one()["login"]
-            return .ok("role", "\(login) is a member of nagz_server, owns nothing and can become no other role")
+            return .ok("role", "\(login) is a member of nagz_server, owns nothing and cannot become another role")
         } catch {
             return failed("role", error)
         }
@@ -158,7 +159,7 @@ public struct DatabaseCheck: Sendable {
     private static func grants(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
         do {
             try await requirements.checkGrants(queries)
-            return .ok("grants", "those that the migrations grant, and no others")
+            return .ok("grants", "the role has the grants of the migrations, and no others")
         } catch {
             return failed("grants", error)
         }

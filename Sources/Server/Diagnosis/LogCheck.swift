@@ -39,7 +39,7 @@ public struct LogCheck: Sendable {
             let checkpoint = entry.checkpoint
             return (.ok(name, "\(checkpoint.size) entries, signed \(checkpoint.time.rfc3339)"), checkpoint)
         } catch {
-            let advice = "make its folder writable for the user of nagz serve, and for nobody else"
+            let advice = "make its folder writable for the user of nagz serve only"
             return (.failed(name, message: error.description, advice: advice), nil)
         }
     }
@@ -48,17 +48,17 @@ public struct LogCheck: Sendable {
         let siblings = file.siblings
         guard siblings.isEmpty else {
             return .warning(
-                name, "there is no “\(file.path)”, but \(siblings.joined(separator: ", "))",
+                name, "“\(file.path)” is missing, but \(siblings.joined(separator: ", "))",
                 advice: """
-                    each instance has its own: name the one that is to be checked in NAGZ_AUDIT_CHECKPOINT_FILE, or with
-                    nagz-admin --unit; for a new instance copy one of them, else its first start takes the log on trust
+                    each instance has its own: name the one to check in NAGZ_AUDIT_CHECKPOINT_FILE or with nagz-admin
+                    --unit; for a new instance copy one of them, else its first start trusts the log unchecked
                     """)
         }
         return .warning(
-            name, "there is no “\(file.path)”",
+            name, "“\(file.path)” is missing",
             advice: """
-                before the first start that is as it should be; later, copy the file of another instance, or
-                compare the log with a witness: the next start takes it on trust
+                this is normal before the first start; later, copy the file of another instance, or
+                compare the log with a witness: the next start trusts the log unchecked
                 """)
     }
 
@@ -119,19 +119,19 @@ public struct LogCheck: Sendable {
         let (name, heads) = ("audit log", log.heads)
         guard let remembered = heads.remembered else {
             return .warning(
-                name, "\(heads.size) entries; nothing tells whether later ones are lost",
-                advice: "put the file of the newest checkpoint, or that of another instance, in its place")
+                name, "\(heads.size) entries; without the checkpoint file, lost entries cannot be detected",
+                advice: "restore the checkpoint file, or copy that of another instance")
         }
-        guard !heads.isContinuation else { return .ok(name, "\(heads.size) entries; none that were signed are lost") }
+        guard !heads.isContinuation else { return .ok(name, "\(heads.size) entries; no signed entry is lost") }
         let accept = """
-            if you restored this one, run on each machine that serves:
+            if you restored this backup on purpose, run on each machine that serves:
             nagz audit accept --root \(Base64.encode(heads.root))
-            devices and witnesses have seen the other log: a device signs out and in, a witness begins a new file
+            then sign each device out and in, and begin a new file for each witness: they have seen the other log
             """
         guard heads.size < remembered.size else {
             return .failed(
                 name,
-                "the log in the database, of \(heads.size) entries, is not the one of \(remembered.size) that was signed",
+                "the database's log has \(heads.size) entries, but does not extend the \(remembered.size) signed ones",
                 advice: "this is another backup, or somebody changed it; " + accept)
         }
         let since = log.signedAt.map { " since \($0.rfc3339)" } ?? ""
@@ -139,7 +139,7 @@ public struct LogCheck: Sendable {
             name,
             "\(remembered.size - heads.size) of \(remembered.size) entries are lost, those\(since) until "
                 + "\(remembered.time.rfc3339)",
-            advice: "a backup lacks what was written after it; " + accept)
+            advice: "a backup lacks what was written after it was made; " + accept)
     }
 }
 

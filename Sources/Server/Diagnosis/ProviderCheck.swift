@@ -36,17 +36,17 @@ public struct ProviderCheck: Sendable {
         let gateways = ModelGateways(models, poller)
         defer { gateways.close() }
         guard let server = gateways.server, let model = models.gateway?.model else {
-            return .notConfigured("model gateway", "the rules answer alone")
+            return .notConfigured("model gateway", "only the built-in rules answer")
         }
         switch await server.availability() {
         case .available: return .ok("model gateway", "it answers, and lists \(model)")
         case .unavailable(.unknownModel):
             return .warning(
-                "model gateway", "it does not list \(model); the rules answer instead",
+                "model gateway", "it does not list \(model); the built-in rules answer instead",
                 advice: "correct NAGZ_MODEL_NAME, or load the model there")
         case .unavailable(let reason):
             return .warning(
-                "model gateway", "it cannot be asked (\(reason.rawValue)); the rules answer instead",
+                "model gateway", "it is not available (\(reason.rawValue)); the built-in rules answer instead",
                 advice: "start it, or correct NAGZ_MODEL_URL and NAGZ_MODEL_KEY_FILE")
         }
     }
@@ -63,7 +63,7 @@ public struct ProviderCheck: Sendable {
         }
         let client = HTTPClient(poller, networks: deliveries.networks, authorities: deliveries.authorities)
         defer { client.close() }
-        return await webhook(name, url, client, whenAway: "messages wait for it for a day")
+        return await webhook(name, url, client, whenAway: "messages are retried for a day")
     }
 
     private func mail(_ poller: Poller) async -> CheckResult {
@@ -74,14 +74,14 @@ public struct ProviderCheck: Sendable {
         defer { client.close() }
         switch mail.transport {
         case .webhook(let hook):
-            return await webhook("mail", hook.url, client, whenAway: "mails are tried for six minutes")
+            return await webhook("mail", hook.url, client, whenAway: "mails are retried for six minutes")
         case .relay(let relay):
             do throws(HTTPClientError) {
                 try await client.greet(relay)
                 return .ok("mail", "the relay answers")
             } catch {
                 return .failed(
-                    "mail", "the relay cannot be asked: \(error)",
+                    "mail", "the relay is not available: \(error)",
                     advice: "correct --mail and --mail-password-file, or allow the network with --delivery-networks")
             }
         }
@@ -93,9 +93,9 @@ public struct ProviderCheck: Sendable {
             let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .ofProvider))
             return response.status < 500
                 ? .ok(name, "the provider answers")
-                : .warning(name, "the provider answers with status \(response.status)", advice: "look at its log")
+                : .warning(name, "the provider answers with status \(response.status)", advice: "see its log")
         } catch {
-            let text = "the provider cannot be asked: \(error)"
+            let text = "the provider is not available: \(error)"
             guard error == .ownNetwork || error == .malformedRequest else {
                 return .warning(name, text, advice: "correct its address, or start it; \(whenAway)")
             }

@@ -17,7 +17,7 @@ enum ReplicationCheck {
         let standbys = status.standbys == 1 ? "one standby" : "\(status.standbys) standbys"
         guard status.isVisible else {
             return .warning(
-                "replication", "\(standbys), and the schema's owner may not see how far behind",
+                "replication", "\(standbys); the lag is unknown, because the schema's owner may not read it",
                 advice:
                     "as a superuser, GRANT pg_read_all_stats TO \(owner); the metrics then have nagz_replication_lag_seconds"
             )

@@ -27,7 +27,7 @@ public enum ResourceCheck {
         guard statvfs(file.folder, &status) == 0 else {
             return .failed(
                 "disk", "“\(file.folder)” cannot be read: \(String(cString: strerror(errno)))",
-                advice: "make the folder, or name another file with NAGZ_AUDIT_CHECKPOINT_FILE")
+                advice: "create the folder, or name another file with NAGZ_AUDIT_CHECKPOINT_FILE")
         }
         let space = DiskSpace(
             bytes: UInt64(status.f_bavail) * UInt64(status.f_frsize),
@@ -44,12 +44,12 @@ public enum ResourceCheck {
         }
         let text = "\(space.bytes >> 20) MB are free in “\(folder)”"
         if space.files == 0 {
-            return .failed("disk", "no more files can be made in “\(folder)”", advice: "remove files")
+            return .failed("disk", "the file system of “\(folder)” has no free inodes", advice: "delete files")
         }
         if space.bytes < leastFreeBytes {
-            return .failed("disk", text, advice: "make room: the audit log stops without it")
+            return .failed("disk", text, advice: "free disk space, else the audit log stops")
         }
-        return space.bytes < scarceFreeBytes ? .warning("disk", text, advice: "make room") : .ok("disk", text)
+        return space.bytes < scarceFreeBytes ? .warning("disk", text, advice: "free disk space") : .ok("disk", text)
     }
 
     // MARK: Time zones
@@ -67,7 +67,7 @@ public enum ResourceCheck {
             ? .ok("time zones", text)
             : .warning(
                 "time zones", "\(text) is older than a year",
-                advice: "upgrade the package tzdata; a server takes it over without a restart")
+                advice: "upgrade the package tzdata; servers read it without a restart")
     }
 
     // MARK: Descriptors

@@ -21,7 +21,7 @@ public struct StandbyCheck: Sendable {
         } catch {
             return .failed(
                 "standby", "\(error)",
-                advice: "the primary answers in its place; start the standby, or correct the URL in --standby")
+                advice: "start the standby, or correct the URL in --standby; until then the primary answers")
         }
     }
 
@@ -29,7 +29,7 @@ public struct StandbyCheck: Sendable {
     static func result(isSameCluster: Bool, _ bytes: Int) -> CheckResult {
         guard isSameCluster else {
             return .failed(
-                "standby", "it is a standby of another cluster, so the primary answers in its place",
+                "standby", "it belongs to another PostgreSQL cluster, so the primary answers instead",
                 advice: "name a standby of the database in --standby")
         }
         return .ok("standby", "a standby of the database, \(max(0, bytes)) bytes behind")

@@ -28,7 +28,7 @@ enum WriteFault: Hashable, Sendable {
         case .standby: "name the primary, or all hosts with target_session_attrs=read-write, in DATABASE_URL"
         case .readOnly, .rowSecurityOff:
             "find where it is set with \\drds in psql or in postgresql.conf, reset it, and restart the servers"
-        case .diskFull: "make room on the disk of PostgreSQL's data"
+        case .diskFull: "free space on the disk of PostgreSQL's data"
         case .refused: "see PostgreSQL's log"
         }
     }

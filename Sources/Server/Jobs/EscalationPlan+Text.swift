@@ -27,7 +27,7 @@ extension EscalationPlan {
                     throw Malformed(description: "“\(words[1])” is no time: write a number with s, m, h or d, as -60m")
                 }
                 guard spans.updateValue(span, forKey: name) == nil else {
-                    throw Malformed(description: "\(name) stands there twice")
+                    throw Malformed(description: "\(name) is set twice")
                 }
             }
         }

@@ -11,7 +11,7 @@ enum AuditAccept {
         try arguments.finish()
         let root = text.flatMap { Base64.decode($0) }
         guard text == nil || root?.count == 32 else {
-            throw Stop(.usage, "--root takes a root as “nagz audit accept” shows it")
+            throw Stop(.usage, "--root takes a root that “nagz audit accept” prints")
         }
         do {
             let file = try AuditKeyFile.checkpointFile(arguments.given)
@@ -23,21 +23,21 @@ enum AuditAccept {
                 guard file.siblings.isEmpty else {
                     throw Stop(
                         .configuration,
-                        "there is no “\(file.path)”, but \(file.siblings.joined(separator: ", ")): name each instance's file "
-                            + "in NAGZ_AUDIT_CHECKPOINT_FILE, one after the other, or use nagz-admin --unit")
+                        "“\(file.path)” is missing, but \(file.siblings.joined(separator: ", ")): name each instance's "
+                            + "file in NAGZ_AUDIT_CHECKPOINT_FILE, one after the other, or use nagz-admin --unit")
                 }
-                return print("“\(file.path)” remembers nothing, so nothing is to accept")
+                return print("“\(file.path)” is missing, so there is nothing to accept")
             }
             guard !heads.isContinuation else {
-                return print("the log extends what is remembered: nothing is to accept")
+                return print("the log extends the last signed checkpoint: there is nothing to accept")
             }
             guard let root else {
                 return print(
-                    "the log in the database does not extend what is remembered, and is not signed; "
+                    "the log in the database does not extend the last signed checkpoint, so no server signs it; "
                         + "if you know why, accept it with --root \(Base64.encode(heads.root))")
             }
             _ = try await acceptance.accept(root: root)
-            print("accepted, with an entry that says so; what was remembered is kept beside “\(file.path)”")
+            print("accepted and recorded in the audit log; the replaced checkpoint is in “\(file.path).replaced”")
         } catch let fault as LogAcceptance.Fault {
             throw Stop(.configuration, fault.description)
         } catch let fault as CheckpointFile.Fault {
@@ -49,7 +49,7 @@ enum AuditAccept {
         let remembered = heads.remembered.map {
             "\($0.size) entries, root \(Base64.encode($0.root)), signed \($0.time.rfc3339)"
         }
-        print("remembered  \(remembered ?? "nothing")")
-        print("database    \(heads.size) entries, root \(Base64.encode(heads.root))")
+        print("last signed  \(remembered ?? "none")")
+        print("database     \(heads.size) entries, root \(Base64.encode(heads.root))")
     }
 }

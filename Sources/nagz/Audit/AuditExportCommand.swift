@@ -13,13 +13,13 @@ enum AuditExportCommand {
         let server = try arguments.value("--url").map(AuditServer.init)
         let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read)
         guard server != nil || witnesses.isEmpty else {
-            throw Stop(.usage, "--witness needs --url: it is the server that proves what a witness saw")
+            throw Stop(.usage, "--witness needs --url: only a server can prove what a witness saw")
         }
         let url = server == nil ? try arguments.ownerDatabaseURL() : ""
         try arguments.finish()
         let (output, resumption) = try ExportOutput.open(path, family)
         if resumption.isComplete {
-            print("the export was complete already")
+            print("the export is already complete")
             return
         }
         let sink = ExportSink(output)
@@ -80,7 +80,9 @@ enum ExportOutput {
                 kept += UInt64(line.count) + 1
             }
         }
-        guard !isForeign else { throw Stop(.configuration, "“\(path)” holds something else: name another file") }
+        guard !isForeign else {
+            throw Stop(.configuration, "“\(path)” is not an export of this log: name another file")
+        }
         if !resumption.isComplete {
             try file.truncate(atOffset: kept)
             try file.seekToEnd()
@@ -139,7 +141,7 @@ final class ExportSink: Sendable {
         try state.withLock { state in
             state.progress.clear()
             guard state.isComplete else {
-                throw Stop(.incomplete, "the export was cut off after \(state.entries) entries; run it again to go on")
+                throw Stop(.incomplete, "the export stopped after \(state.entries) entries: run it again to continue")
             }
             guard let path else { return }
             print("\(state.entries) entries written to \(path)")

@@ -55,11 +55,11 @@ enum AuditKeyFile {
         }
         let keys = texts.map { text in (text, VerifierKey(text)) }
         if let wrong = keys.first(where: { $0.1 == nil }) {
-            throw Stop(.usage, "“\(wrong.0)” is no public key: “nagz audit keys” prints them")
+            throw Stop(.usage, "“\(wrong.0)” is not a public key: “nagz audit keys” prints them")
         }
         guard !keys.isEmpty else {
             throw Stop(
-                .usage, "a key that you trust is needed: --key TEXT or --key-file FILE (“nagz audit keys” prints it)")
+                .usage, "no key to trust: pass --key TEXT or --key-file FILE (“nagz audit keys” prints the key)")
         }
         return keys.compactMap(\.1)
     }
@@ -69,7 +69,7 @@ enum AuditKeyFile {
         let target = replacing ? path + ".new" : path
         let descriptor = open(target, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), 0o600)
         guard descriptor >= 0 else {
-            throw Stop(.configuration, "“\(target)” cannot be made: \(String(cString: strerror(errno)))")
+            throw Stop(.configuration, "“\(target)” cannot be created: \(String(cString: strerror(errno)))")
         }
         let bytes = Array(text.utf8)
         let isWritten = Foundation.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0

@@ -22,9 +22,9 @@ enum AuditKeysCommand {
     private static func make(_ arguments: inout Arguments) throws {
         guard let origin = try arguments.value("--origin"), VerifierKey.isName(origin) else {
             throw Stop(
-                .usage, "--origin NAME is needed: the log's name, such as nagz.example.org/1, without blanks and +")
+                .usage, "--origin NAME is required: the log's name, such as nagz.example.org/1, without spaces and +")
         }
-        guard let path = arguments.next() else { throw Stop(.usage, "nagz audit keys new takes a file to make") }
+        guard let path = arguments.next() else { throw Stop(.usage, "nagz audit keys new takes a file to create") }
         try arguments.finish()
         let text = """
             # The audit log's keys: “sign” signs its log, “seal” wraps the keys of people. The newest of each comes first.
@@ -47,7 +47,7 @@ enum AuditKeysCommand {
         }
         print(try AuditKeyFile.read(arguments.given).signing[0].verifier.text)
         print(
-            "restart the servers; \(old.signing[0].verifier.text) hands over to it and may be taken out of the file later"
+            "restart the servers; \(old.signing[0].verifier.text) then hands over to it, and may be removed from the file later"
         )
     }
 
@@ -64,7 +64,7 @@ enum AuditKeysCommand {
             case ["--new"]: try addMaster(given)
             case ["--wrap"]: try await wrap(url, given)
             case ["--retire"]: try await retire(url, given)
-            default: throw Stop(.usage, "one step at a time: --new, --wrap or --retire")
+            default: throw Stop(.usage, "pass only one of --new, --wrap and --retire")
             }
         } catch let fault as Rewrapping.KeysInUse {
             throw Stop(.configuration, fault.description)
@@ -79,10 +79,10 @@ enum AuditKeysCommand {
         for (place, master) in keys.masters.enumerated() {
             let count = keyCounts.first { $0.master == master.id }?.keys ?? 0
             let role = place == 0 ? "in use" : master == keys.nextMaster ? "next" : "to retire"
-            print("\(hexadecimal(master.id))  \(count) people's keys, \(role)")
+            print("\(hexadecimal(master.id))  \(counted(count, "key")), \(role)")
         }
         for lost in keyCounts where !keys.masters.contains(where: { $0.id == lost.master }) {
-            print("\(hexadecimal(lost.master))  \(lost.keys) people's keys, NOT IN THE FILE")
+            print("\(hexadecimal(lost.master))  \(counted(lost.keys, "key")), NOT IN THE FILE")
         }
         print("next: \(keys.nextMaster != nil ? "--wrap" : keys.masters.count > 1 ? "--retire" : "--new")")
     }
@@ -90,10 +90,10 @@ enum AuditKeysCommand {
     private static func addMaster(_ given: GivenOptions) throws {
         let keys = try AuditKeyFile.read(given)
         guard keys.masters.count == 1 else {
-            throw Stop(.usage, "there is a second master key already: go on with --wrap or --retire")
+            throw Stop(.usage, "there is already a second master key: continue with --wrap or --retire")
         }
         try edit(given) { $0.insert("next \(secret())", at: ($0.firstIndex { isOfKind("seal", $0) } ?? 0) + 1) }
-        print("a new master key is in the file and wraps nothing yet: restart all servers, then --wrap")
+        print("a new master key is in the file, and wraps no key yet: restart all servers, then run --wrap")
     }
 
     private static func wrap(_ url: String, _ given: GivenOptions) async throws {
@@ -103,25 +103,25 @@ enum AuditKeysCommand {
             lines.insert(line, at: lines.firstIndex { isOfKind("seal", $0) } ?? lines.count)
         }
         let keys = try AuditKeyFile.read(given)
-        guard keys.masters.count > 1 else { throw Stop(.usage, "there is one master key only: begin with --new") }
+        guard keys.masters.count > 1 else { throw Stop(.usage, "there is only one master key: begin with --new") }
         let count = try await Rewrapping.run(databaseURL: url, keys: keys)
-        print("\(count) people's keys are wrapped by the new master key: restart all servers, then --retire")
+        print("wrapped \(counted(count, "key")) with the new master key: restart all servers, then run --retire")
     }
 
     private static func retire(_ url: String, _ given: GivenOptions) async throws {
         let keys = try AuditKeyFile.read(given)
         guard keys.nextMaster == nil else {
-            throw Stop(.usage, "the new master key is not in use yet: --wrap comes first")
+            throw Stop(.usage, "the new master key is not in use yet: run --wrap first")
         }
-        guard keys.masters.count > 1 else { return print("there is one master key only: nothing is to retire") }
+        guard keys.masters.count > 1 else { return print("there is only one master key: there is nothing to retire") }
         try await Rewrapping.retire(databaseURL: url, keys: keys)
         try edit(given) { lines in
             let first = lines.firstIndex { isOfKind("seal", $0) }
             lines = lines.enumerated().filter { !isOfKind("seal", $0.element) || $0.offset == first }.map(\.element)
         }
-        print("\(keys.masters.count - 1) old master keys are out of the file and refused by the database")
+        print("removed \(counted(keys.masters.count - 1, "old master key")) from the file; the database refuses them")
         print(
-            "destroy every other copy of them: then no backup from before can be read of people who were erased since")
+            "destroy every other copy: then no older backup shows anything about people who were erased since")
     }
 
     private static func isOfKind(_ kind: String, _ line: String) -> Bool {

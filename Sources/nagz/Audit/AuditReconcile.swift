@@ -37,7 +37,7 @@ enum AuditReconcile {
             print("… and \(report.count - Int64(report.findings.count)) more")
         }
         if report.unprovenCount > 0 {
-            print("UNPROVEN, because the log is broken or unreadable where it covers this:")
+            print("UNPROVEN, because the log is invalid or unreadable at these entries:")
             for finding in report.unproven { print("  \(finding)") }
             if report.unprovenCount > Int64(report.unproven.count) {
                 print("  … and \(report.unprovenCount - Int64(report.unproven.count)) more")
@@ -50,10 +50,10 @@ enum AuditReconcile {
             )
         }
         for (gap, why) in [
-            (StateReport.Gap.erased, "the people were erased"), (.pruned, "retention has taken the entries"),
-            (.notRecorded, "the entries are from before the log told it"),
+            (StateReport.Gap.erased, "the person was erased"), (.pruned, "retention deleted the entries"),
+            (.notRecorded, "the entries were written before the log recorded this"),
         ] {
-            if let count = report.gaps[gap] { print("  not told  \(count): \(why)") }
+            if let count = report.gaps[gap] { print("  not checked  \(count): \(why)") }
         }
     }
 }

@@ -25,7 +25,7 @@ enum AuditRemoval {
 
     static func erase(_ arguments: inout Arguments) async throws {
         guard let text = try arguments.value("--user"), let user = UserID(text) else {
-            throw Stop(.usage, "--user ID is needed: the person's id")
+            throw Stop(.usage, "--user ID is required: the ID of the person's account")
         }
         let isDryRun = !arguments.flag("--yes")
         let url = try arguments.ownerDatabaseURL()
@@ -39,18 +39,19 @@ enum AuditRemoval {
         }
         for chain in extent.chains {
             let name = chain.family == FamilyID(high: 0, low: 0) ? "outside families" : "family \(chain.family)"
-            print("\(name): \(chain.bodies) bodies")
+            print("\(name): \(counted(chain.bodies, "body", "bodies"))")
         }
+        let bodies = counted(extent.bodies, "body", "bodies")
         guard !isDryRun else {
             print(
-                "\(extent.bodies) bodies, the key that sealed them and the person's account would go; --yes erases them"
+                "would delete \(bodies), the key that sealed them and the account's personal data; --yes deletes them"
             )
             return
         }
-        print("\(extent.bodies) bodies, the key that sealed them and the person's account are gone")
+        print("deleted \(bodies), the key that sealed them and the account's personal data")
         print(
-            "what remains: the entries, with hashes and stand-ins; in backups from before also the bodies and the wrapped key,"
+            "The entries remain, with hashes and pseudonyms. Older backups still hold the bodies and the wrapped key,"
         )
-        print("readable with today's master key until it is changed and destroyed: nagz audit keys rotate-master")
+        print("which today's master key opens until you replace it (nagz audit keys rotate-master) and destroy it")
     }
 }

@@ -61,7 +61,7 @@ final class AuditServer: Sendable {
     }
 
     private func stop(_ refusal: APIError) -> Stop {
-        let hint = refusal.status == 401 ? " (NAGZ_TOKEN takes an access token, which lasts a day)" : ""
+        let hint = refusal.status == 401 ? " (set NAGZ_TOKEN to an access token, which is valid for a day)" : ""
         return Stop(.unavailable, "\(base) answered \(refusal.status): \(refusal.message)\(hint)")
     }
 

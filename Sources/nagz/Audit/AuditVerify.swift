@@ -12,7 +12,7 @@ enum AuditVerify {
         let pinned = try AuditKeyFile.pinned(&arguments)
         let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read).map { text in
             guard let note = SignedNote(text) else {
-                throw Stop(.configuration, "a witness's checkpoint is no signed note")
+                throw Stop(.configuration, "a witness's checkpoint is not a signed note")
             }
             return note
         }
@@ -87,7 +87,7 @@ final class AuditExportCheck: Sendable {
             case .record(let record): try check(record, &state.verifier)
             case .bytes(let bytes):
                 guard let read = AuditExportLine(bytes) else {
-                    throw Stop(.incomplete, "line \(state.count) is no line of an export")
+                    throw Stop(.incomplete, "line \(state.count) is not a line of an export")
                 }
                 if case .header(let header) = read { state.header = header }
                 try check(read, line: state.count, &state.verifier)
@@ -105,7 +105,9 @@ final class AuditExportCheck: Sendable {
 
     private static func check(_ line: AuditExportLine, line number: Int, _ verifier: inout AuditLogVerifier) throws {
         if case .other = line { return }
-        guard let record = ExportRecord(line) else { throw Stop(.incomplete, "line \(number) is no line of an export") }
+        guard let record = ExportRecord(line) else {
+            throw Stop(.incomplete, "line \(number) is not a line of an export")
+        }
         try check(record, &verifier)
     }
 
@@ -148,7 +150,7 @@ final class AuditExportCheck: Sendable {
             guard let newest = verifier.newest else { throw Stop(.incomplete, "INCOMPLETE: there is no checkpoint") }
             if let maxAge, SystemClock().now() - newest.time > maxAge {
                 throw Stop(
-                    .incomplete, "INCOMPLETE: the newest checkpoint is of \(newest.time.rfc3339), older than allowed")
+                    .incomplete, "INCOMPLETE: the newest checkpoint (\(newest.time.rfc3339)) is older than --max-age")
             }
             let scope = state.header?.familyID.map { "family \($0)" } ?? "all families"
             print(

@@ -10,15 +10,19 @@ enum AuditWitness {
     static func run(_ arguments: inout Arguments) async throws {
         let pinned = try AuditKeyFile.pinned(&arguments)
         guard let address = try arguments.value("--url") else {
-            throw Stop(.usage, "--url is needed: the server to witness")
+            throw Stop(.usage, "--url is required: the server to witness")
         }
-        guard let path = try arguments.value("--file") else { throw Stop(.usage, "--file is needed: what is kept") }
+        guard let path = try arguments.value("--file") else {
+            throw Stop(.usage, "--file is required: the file for the checkpoints")
+        }
         let push = try arguments.value("--push")
         try arguments.finish()
         let server = try AuditServer(address)
         var trusted = TrustedKeys(pinned: pinned)
         let text = try await server.call(API.getAuditCheckpoint, NoParameters()).text
-        guard let note = SignedNote(text) else { throw Stop(.tampered, "TAMPERED: the checkpoint is no signed note") }
+        guard let note = SignedNote(text) else {
+            throw Stop(.tampered, "TAMPERED: the checkpoint is not a signed note")
+        }
         if trusted.checkpoint(note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
             // The log may have handed over to a newer key.
             let keys = try await server.call(API.getAuditStatus, NoParameters()).keys
@@ -38,17 +42,17 @@ enum AuditWitness {
         _ newest: Checkpoint, with text: String, _ trusted: TrustedKeys, _ server: AuditServer
     ) async throws {
         guard let last = SignedNote(text).flatMap({ Checkpoint(text: $0.text) }) else {
-            throw Stop(.configuration, "the last checkpoint that was kept is none")
+            throw Stop(.configuration, "the last checkpoint in the witness's file is invalid")
         }
         guard newest.origin == last.origin else {
-            throw Stop(.tampered, "TAMPERED: this is the log \(newest.origin), what was kept is of \(last.origin)")
+            throw Stop(.tampered, "TAMPERED: this is the log \(newest.origin), but the last one was \(last.origin)")
         }
         guard newest.size >= last.size else {
             throw Stop(.tampered, "TAMPERED: the log had \(last.size) entries, now it has \(newest.size)")
         }
         guard newest.size > last.size, last.size > 0 else {
             guard newest.size > last.size || newest.root == last.root else {
-                throw Stop(.tampered, "TAMPERED: another log of \(last.size) entries was seen before")
+                throw Stop(.tampered, "TAMPERED: a different log of \(last.size) entries was seen before")
             }
             return
         }

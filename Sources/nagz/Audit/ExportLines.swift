@@ -125,7 +125,7 @@ enum WitnessFile {
         if !text.hasPrefix("{") { return [text] }
         return try text.split(separator: "\n").map { line in
             guard let json = try? JSONValue(parsing: Array(line.utf8).span), let note = json["note"]?.stringValue else {
-                throw Stop(.configuration, "“\(path)” is not what “nagz audit witness” keeps")
+                throw Stop(.configuration, "“\(path)” is not a file of “nagz audit witness”")
             }
             return note
         }

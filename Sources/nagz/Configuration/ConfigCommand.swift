@@ -17,8 +17,8 @@ enum ConfigCommand {
     private static func check(_ given: GivenOptions) throws {
         let faults = faults(of: given)
         for fault in faults { print(fault.line) }
-        guard let first = faults.first else { return print("nothing is wrong with the options that are given") }
-        throw Stop(first.code, "\(faults.count) \(faults.count == 1 ? "fault" : "faults") in the configuration")
+        guard let first = faults.first else { return print("the configuration is valid") }
+        throw Stop(first.code, "\(counted(faults.count, "error")) in the configuration")
     }
 
     /// Returns all faults of the given options and the file, each once.

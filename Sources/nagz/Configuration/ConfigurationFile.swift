@@ -46,7 +46,7 @@ struct ConfigurationFile: Sendable {
         guard let option = Options.all.first(where: { $0.name == name }) else {
             throw Complaint("unknown option “\(name)”; nagz config show lists all")
         }
-        if let first = entries[name] { throw Complaint("\(name) stands there twice, first in line \(first.line)") }
+        if let first = entries[name] { throw Complaint("\(name) is set twice, first in line \(first.line)") }
         guard !text.isEmpty else { throw Complaint("\(name) needs a value") }
         guard !option.content.holdsPassword(text) else {
             throw Complaint(

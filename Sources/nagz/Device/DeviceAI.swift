@@ -23,7 +23,7 @@ enum DeviceAI {
             try await change(AISetting.named(name), to: value, context, session, cache, family)
         case ("forget", nil, nil):
             try cache.endSession(of: family)
-            if !context.asJSON { print("the session was forgotten") }
+            if !context.asJSON { print("the questions that --session continues from were deleted") }
         default: throw Stop(.usage, "nagz device ai [show], nagz device ai forget, or nagz device ai set SETTING VALUE")
         }
         try await show(context, session, cache, family)
@@ -76,7 +76,7 @@ enum DeviceAI {
             Self.patternAlerts.padded(to: 16), alerts.padded(to: 16),
             "whether a sync reports weekdays on which you missed three nags or more", separator: " ")
         let consent =
-            known?.allowsMediation.map { $0 ? "in force" : "withdrawn: nothing is answered" } ?? "unknown: sync first"
+            known?.allowsMediation.map { $0 ? "given" : "withdrawn: no answers" } ?? "unknown: run nagz device sync"
         print("consent          ai_mediation is \(consent)")
         print("network          \(network.rawValue), by the latest attempts to reach the server")
         for one in providers where one.model != nil {
@@ -165,13 +165,13 @@ enum AISetting: String, CaseIterable {
             case .cloud: "questions go to the server"
             case .auto: "questions are answered here where this device can, else at the server"
             }
-        case .onDevice: "whether this device answers at all; off, only the server does"
-        case .server: "whether the server answers at all; off, only this device does"
-        case .localModel: "foundation_models, local_model or the server's model: which writes in the mode auto"
+        case .onDevice: "whether this device answers; if off, only the server does"
+        case .server: "whether the server answers; if off, only this device does"
+        case .localModel: "foundation_models, local_model or the server's model: the one that writes in the mode auto"
         case .cloudModel: "which of your own keys' models is asked"
         case .tokenThreshold: "questions to the coach with more tokens go to the server; an excuse's words stay here"
-        case .retentionDays: "days that the history of your questions is kept, 7 to 365"
-        case .errorsOnly: "on: the history keeps only questions that got no answer"
+        case .retentionDays: "days for which the history of your questions is stored, 7 to 365"
+        case .errorsOnly: "whether the history has only questions that got no answer"
         }
     }
 }
@@ -182,9 +182,9 @@ extension AIMode {
         switch self {
         case .heuristic: "fixed rules answer, and no language model"
         case .auto: "a model writes where there is one: this device's, your own, or the server's; else the rules"
-        case .onDeviceOnly: "the operating system's model writes, and nobody else answers"
+        case .onDeviceOnly: "only the operating system's model answers"
         case .localOnly: "only this device answers: its gateway's model, else the rules"
-        case .byoOnly: "the model of your own key writes, and nobody else answers"
+        case .byoOnly: "only the model of your own key answers"
         case .off: "nothing answers, here or at the server"
         }
     }
@@ -195,11 +195,11 @@ extension Result where Success == RoutingDecision, Failure == RoutingFailure {
     fileprivate func displayText(isServerOn: Bool) -> String {
         switch self {
         case .success(let decision) where decision.route == .cloud && !isServerOn:
-            return "nobody: the server's AI is off"
+            return "none: the server's AI is off"
         case .success(let decision):
             let place = decision.route == .local ? "this device" : "the server"
             return "\(decision.provider.displayText)\(decision.model.map { " (\($0))" } ?? ""), at \(place)"
-        case .failure(let failure): return "nobody: \(failure.code.map { "\($0.rawValue), " } ?? "")\(failure.text)"
+        case .failure(let failure): return "none: \(failure.code.map { "\($0.rawValue), " } ?? "")\(failure.text)"
         }
     }
 }

@@ -21,13 +21,15 @@ enum DeviceConstraints {
             let terms = try terms(name, conditions, action, priority: priority ?? 500)
             guard try cache.add(terms, MachineClock.identifier(), of: family) else {
                 throw Stop(
-                    .notApplied, "a device that has synced takes at most \(EventCache.mostOwnConstraints) constraints")
+                    .notApplied,
+                    "not added: this device never synced, or has \(EventCache.mostOwnConstraints) constraints already")
             }
         case ("delete", let name?, nil):
             let own = try cache.ownConstraints(of: family).filter { $0.id.description.hasSuffix(name.lowercased()) }
             guard let constraint = own.first, own.count == 1 else {
                 throw Stop(
-                    .unknownThing, "\(own.count) constraints of this device end in “\(name)”: nagz device constraint")
+                    .unknownThing,
+                    "\(counted(own.count, "own constraint")) match “\(name)”: nagz device constraint lists them")
             }
             _ = try cache.deleteOwnConstraint(constraint.id)
         default:

@@ -25,13 +25,13 @@ struct DeviceContext {
 
     func session() throws -> DeviceSession {
         guard let session = try folder.session.load() else {
-            throw Stop(.noPermission, "nobody is signed in on this device: nagz device login")
+            throw Stop(.noPermission, "not signed in on this device: run nagz device login")
         }
         return session
     }
 
     func family(of session: DeviceSession) throws -> FamilyID {
-        guard let family = session.familyID else { throw Stop(.unknownThing, "this account has no family yet") }
+        guard let family = session.familyID else { throw Stop(.unknownThing, "this account is not in a family") }
         return family
     }
 
@@ -39,7 +39,7 @@ struct DeviceContext {
     func cache(isChecked: Bool = false) throws -> EventCache {
         try folder.make()
         let cache = try EventCache(path: folder.cachePath, seal: try folder.seal(), isChecked: isChecked)
-        if cache.wasRebuilt { say("the cache was damaged; it was put aside and is fetched anew") }
+        if cache.wasRebuilt { say("the cache was damaged; it was moved aside and is downloaded again") }
         return cache
     }
 
@@ -106,7 +106,7 @@ struct DeviceContext {
                 guard isatty(STDIN_FILENO) != 0 else { return .nobodyToAsk }
                 if prompts.confirmed.contains(prompt) { return .given }
                 say(prompt)
-                say("Go on? Type yes:")
+                say("Continue? Type yes:")
                 guard readLine(strippingNewline: true) == "yes" else { return .declined }
                 prompts.confirmed.insert(prompt)
                 return .given
@@ -128,8 +128,8 @@ struct DeviceContext {
         }
         switch matches.count {
         case 1: return matches[0].id
-        case 0: throw Stop(.unknownThing, "this device knows no nag that ends in “\(text)”: nagz device nags")
-        default: throw Stop(.usage, "\(matches.count) nags end in “\(text)”: give more of the id")
+        case 0: throw Stop(.unknownThing, "no nag on this device ends in “\(text)”: nagz device nags --all lists them")
+        default: throw Stop(.usage, "\(matches.count) nags end in “\(text)”: give more digits of the ID")
         }
     }
 

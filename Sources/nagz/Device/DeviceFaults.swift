@@ -18,7 +18,7 @@ extension Stop {
         case let fault as SyncFault: self = Stop(fault)
         case let fault as LogFault: self = Stop(fault)
         case is PrivateFileError:
-            self.init(.inputOutput, "the session's file cannot be read or written; nagz device logout begins anew")
+            self.init(.inputOutput, "the session's file cannot be read or written: run nagz device logout, then login")
         case is CancellationError: self.init(.tryLater, "cancelled")
         default: self.init(.inputOutput, Self.line(error))
         }
@@ -39,14 +39,14 @@ extension Stop {
     private init(_ error: ClientError) {
         switch error {
         case .transport(.garbled), .transport(.tooLarge):
-            self.init(.protocolFault, "the server does not keep to its contract: \(Self.line(error))")
-        case .transport: self.init(.unavailable, "\(Self.line(error)); what this device holds is unharmed")
+            self.init(.protocolFault, "the server breaks the contract: \(Self.line(error))")
+        case .transport: self.init(.unavailable, "\(Self.line(error)); no data on this device was lost")
         case .unreadable(let what): self.init(.protocolFault, what)
-        case .signedOut: self.init(.noPermission, "the session is over: nagz device login")
+        case .signedOut: self.init(.noPermission, "the session has ended: run nagz device login")
         case .accountDeleted:
             self.init(
                 .noPermission, "this account was deleted; session, cache and outbox were removed from this device")
-        case .unsaved: self.init(.inputOutput, "new tokens could not be kept: is the disk full?")
+        case .unsaved: self.init(.inputOutput, "new tokens could not be saved: is the disk full?")
         case .refused(let refusal):
             let code: Code =
                 switch refusal.status {
@@ -63,10 +63,10 @@ extension Stop {
     private init(_ error: SQLiteError) {
         switch error {
         case .newerSchema:
-            self.init(.configuration, "the cache is of a newer nagz: update this one; the cache was left as it is")
-        case .full: self.init(.inputOutput, "the disk is full; what this device holds is unharmed")
-        case .corrupt: self.init(.inputOutput, "the cache is damaged: nagz device sync begins it anew")
-        case .busy: self.init(.tryLater, "another nagz holds the cache; try again")
+            self.init(.configuration, "the cache belongs to a newer nagz: update this one; the cache was not changed")
+        case .full: self.init(.inputOutput, "the disk is full; no data on this device was lost")
+        case .corrupt: self.init(.inputOutput, "the cache is damaged: run nagz device sync to download it again")
+        case .busy: self.init(.tryLater, "another nagz uses the cache: try again")
         case .inaccessible, .constraint, .unexpectedShape, .failed:
             self.init(.inputOutput, "the device's files: \(error)")
         }
@@ -74,9 +74,9 @@ extension Stop {
 
     private init(_ miss: CacheMiss) {
         switch miss {
-        case .neverSynced: self.init(.unknownThing, "nothing was synced yet: nagz device sync")
-        case .nagUnknown: self.init(.unknownThing, "this device does not know that nag: nagz device sync")
-        case .notHeld: self.init(.noPermission, "this device does not hold that person's past, and was not to ask")
+        case .neverSynced: self.init(.unknownThing, "this device has not synced yet: run nagz device sync")
+        case .nagUnknown: self.init(.unknownThing, "that nag is not on this device: run nagz device sync")
+        case .notHeld: self.init(.noPermission, "this device lacks that person's history, and may not ask the server")
         }
     }
 
@@ -87,14 +87,14 @@ extension Stop {
                 .noPermission,
                 "AI mediation needs the ai_mediation consent, which is not in force as far as this device knows")
         case .mustBeRecorded:
-            self.init(.noPermission, "a push-back is the server's to record; this device was not to ask it")
+            self.init(.noPermission, "only the server records push-backs, and this device may not ask it")
         case .switchedOff:
             self.init(
                 .noPermission,
                 "answers on this device are switched off by your ai_on_device_enabled preference: nagz device ai set on-device on."
                     + " An excuse can be sent in your own words with --with-words")
         case .modelUnavailable:
-            self.init(.unavailable, "E-LOCAL-001: your AI mode asks the operating system's model, which is away")
+            self.init(.unavailable, "E-LOCAL-001: your AI mode needs the operating system's model, which is missing")
         }
     }
 
@@ -103,7 +103,7 @@ extension Stop {
         case .noRoute(let failure): self.init(failure)
         case .unconfirmed(let prompt):
             self.init(.noPermission, "E-POLICY-002: a constraint asks for a confirmation on a terminal: \(prompt)")
-        case .declined: self.init(.notApplied, "E-CANCEL-001: you did not confirm it; nothing was answered")
+        case .declined: self.init(.notApplied, "E-CANCEL-001: not confirmed; the question was not answered")
         }
     }
 
@@ -116,7 +116,7 @@ extension Stop {
         case .localModelUnavailable:
             self.init(
                 .unavailable,
-                "\(code)your AI mode leaves nobody who may answer this question. on_device_only needs the operating"
+                "\(code)your AI mode leaves nothing that may answer this question. on_device_only needs the operating"
                     + " system's model, local_only what this device holds, byo_only a question that may leave it")
         case .ownProviderMissing:
             self.init(
@@ -132,26 +132,26 @@ extension Stop {
 
     private init(_ fault: SyncFault) {
         switch fault {
-        case .noProgress: self.init(.protocolFault, "the server hands out the same page again and again")
-        case .unanswered: self.init(.protocolFault, "the server took the outbox and did not say what became of it")
+        case .noProgress: self.init(.protocolFault, "the server returns the same page again and again")
+        case .unanswered: self.init(.protocolFault, "the server accepted the outbox, but did not answer all of it")
         }
     }
 
     private init(_ fault: LogFault) {
         let finding =
             switch fault {
-            case .notShown: "it shows none any more"
-            case .unreadable: "what came as its checkpoint is none"
+            case .notShown: "it no longer shows a checkpoint"
+            case .unreadable: "its checkpoint is not valid"
             case .unsigned(let origin): "no key this device trusts has signed the checkpoint of \(origin)"
-            case .otherLog(let known, let shown): "this device follows \(known), and is shown \(shown)"
+            case .otherLog(let known, let shown): "this device knows the log \(known), but the server shows \(shown)"
             case .shrunk(let old, let new): "it had \(old) entries and now has \(new)"
-            case .rewritten(let size): "the \(size) entries this device was shown are not the beginning of it now"
+            case .rewritten(let size): "its first \(size) entries are not those that this device was shown"
             }
         self.init(
             .logBroken,
-            "the server's audit log is not to be trusted: \(finding). Nothing was taken in, what this device holds is"
-                + " unharmed. If the server was set up anew or brought back from a backup, and whoever runs it says so,"
-                + " begin anew with nagz device logout and login.")
+            "the server's audit log cannot be trusted: \(finding). Nothing was downloaded, and no data on this device"
+                + " was lost. If the operator confirms that the server was set up again or restored from a backup,"
+                + " run nagz device logout, then login.")
     }
 
     /// Returns one line about the error, for people.

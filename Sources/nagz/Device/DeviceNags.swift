@@ -66,7 +66,7 @@ enum OfflineActionCommand {
         switch (command, text) {
         case ("complete", _): act = .status(.completed, note: note)
         case (_, let text?) where !(1...2_000).contains(text.unicodeScalars.count):
-            throw Stop(.usage, "the text has 1 to 2000 characters")
+            throw Stop(.usage, "the text must have 1 to 2000 characters")
         case ("excuse", let text?) where sendsWords: act = .excuse(text: text, category: nil)
         case ("excuse", let text?):
             let local = try context.local(cache, family, of: session)
@@ -87,10 +87,10 @@ enum OfflineActionCommand {
     private static func requireOpen(_ id: NagID, _ act: InputAct, _ cache: EventCache, _ family: FamilyID) throws {
         guard case .status = act, let nag = try cache.nag(id, of: family) else { return }
         guard nag.status == NagStatus.open.rawValue else {
-            throw Stop(.notApplied, "that nag is \(nag.status) already")
+            throw Stop(.notApplied, "that nag is already \(nag.status)")
         }
         if let opensAt = nag.opensAt, MachineClock.moment() < opensAt {
-            throw Stop(.notApplied, "it is too early for that nag: it can be completed from \(opensAt.displayText) on")
+            throw Stop(.notApplied, "it is too early: that nag can be completed from \(opensAt.displayText)")
         }
     }
 
@@ -112,9 +112,9 @@ enum OfflineActionCommand {
                 "reason": reason.map { .string($0) } ?? .null,
             ])
         } else if state == "applied" {
-            print("done, and the server knows")
+            print("done: the server applied it")
         } else {
-            print("done here; \(reason.map { "\($0): " } ?? "")the next sync uploads it")
+            print("saved on this device; \(reason.map { "\($0): " } ?? "")the next sync uploads it")
         }
     }
 }

@@ -11,7 +11,7 @@ enum DeviceSignIn {
         let address = try arguments.value("--server") ?? "http://127.0.0.1:9800"
         let logKey = try arguments.value("--log-key").map { text in
             guard let key = VerifierKey(text) else {
-                throw Stop(.usage, "“\(text)” is no public key: “nagz audit keys” prints them")
+                throw Stop(.usage, "“\(text)” is not a public key: “nagz audit keys” prints them")
             }
             return key
         }
@@ -24,7 +24,7 @@ enum DeviceSignIn {
         }
         if let earlier = try? context.folder.session.load() {
             throw Stop(
-                .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: nagz device logout first")
+                .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: run nagz device logout")
         }
         try context.folder.make()
         let transport = try HTTPTransport(server)
@@ -69,7 +69,7 @@ enum DeviceSignIn {
             guard waiting == 0 else {
                 throw Stop(
                     .notApplied,
-                    "\(waiting) of your acts were not uploaded yet: nagz device sync first, or logout --discard")
+                    "\(counted(waiting, "change")) not uploaded yet: run nagz device sync first, or logout --discard")
             }
         }
         var isEndedThere = false
@@ -82,7 +82,9 @@ enum DeviceSignIn {
             print(json: ["signed_out": true, "ended_at_server": .bool(isEndedThere)])
         } else {
             print("signed out; session, cache and outbox were removed from this device")
-            if session != nil, !isEndedThere { context.say("the server could not be told: its session ends by itself") }
+            if session != nil, !isEndedThere {
+                context.say("the server could not be reached: the session there ends when it expires")
+            }
         }
     }
 
@@ -92,7 +94,7 @@ enum DeviceSignIn {
         let session = try context.session()
         if !isSure {
             let name = session.displayName ?? session.userID.description
-            context.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to go on:")
+            context.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to continue:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.usage, "nothing was deleted") }
         }
         _ = try await context.client(session).deleteAccount()

@@ -41,10 +41,10 @@ enum DeviceStatus {
         let role = session.role.map { ", \($0.rawValue)" } ?? ""
         print("signed in   \(session.displayName ?? session.userID.description)\(role), at \(session.server)")
         let age = cachedFamily?.age(at: now).map {
-            "\($0.displayText) ago" + (isFresh ? "" : ", stale: the server is asked first")
+            "\($0.displayText) ago" + (isFresh ? "" : ", stale: the server answers first")
         }
         print(
-            "synced      \(age ?? "never")\(cachedFamily?.isRefetching == true ? ", a full resync is under way" : "")")
+            "synced      \(age ?? "never")\(cachedFamily?.isRefetching == true ? ", a full resync is running" : "")")
         print(
             "cache       \(counted(counts.nags, "nag")), \(counted(counts.nagEvents, "event")), \(counted(counts.mediations, "AI event")),"
                 + " \(counted(counts.gamification, "points event")), \(counted(counts.members, "member")); \((size + 1_023) / 1_024) KB"
@@ -55,9 +55,9 @@ enum DeviceStatus {
                 + (log.map {
                     "\($0.checkpoint.size) entries of \($0.checkpoint.origin) at \($0.checkpoint.time.displayText)"
                 }
-                    ?? "none was shown") + trust)
-        print("sealed      all words, with the key in \(context.folder.keyPath), which is yours alone to read; ids,")
-        print("            times, categories and outcomes are in the clear: keep the folder on an encrypted disk")
+                    ?? "none") + trust)
+        print("sealed      all texts, with the key in \(context.folder.keyPath), which only you can read; IDs,")
+        print("            times, categories and outcomes are not: keep the folder on an encrypted disk")
         print("outbox      \(waiting) to upload, \(unapplied) not applied")
         if let ahead = cachedFamily?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
             print(

@@ -34,7 +34,7 @@ enum DeviceSync {
                 context.say(Stop.line(error))
             }
             let schedule = seconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
-            if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
+            if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, and loses nothing") }
             try await service.watch(
                 family, changes: client, schedule: schedule, clock: MachineClock(),
                 random: { Double.random(in: 0..<1) }, isTransient: Stop.retryDelay
@@ -49,10 +49,10 @@ enum DeviceSync {
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
             // Somebody who has left the family keeps nothing of it.
             try cache.remove(family)
-            throw Stop(.noPermission, "\(refusal.message) What this device held of the family was removed.")
+            throw Stop(.noPermission, "\(refusal.message) The family's data was removed from this device.")
         } catch SQLiteError.corrupt {
             try EventCache.moveAside(context.folder.cachePath)
-            throw Stop(.tryLater, "the cache was damaged and put aside: nagz device sync fetches it anew")
+            throw Stop(.tryLater, "the cache was damaged and moved aside: run nagz device sync to download it again")
         }
     }
 
@@ -72,8 +72,8 @@ enum DeviceSync {
     }
 
     private static let withdrawn =
-        "the consent ai_mediation was withdrawn: this device answers no more questions to the AI. What it answered since"
-        + " the sync before is marked: nagz device history --local"
+        "the consent ai_mediation was withdrawn: this device answers no more questions. What it answered since the"
+        + " previous sync is marked: nagz device history --local shows it"
 
     /// Sentences about the patterns that the person has not been notified of.
     private static func patternAlerts(_ local: LocalAIService) async throws -> [String] {

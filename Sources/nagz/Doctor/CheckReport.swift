@@ -19,9 +19,9 @@ struct CheckReport {
 
     private var summary: String {
         let (failed, warnings) = (count(.failed), count(.warning))
-        if failed == 0, warnings == 0 { return "all is fine" }
-        let warned = "\(warnings) \(warnings == 1 ? "warning" : "warnings")"
-        return failed == 0 ? "fine, with \(warned)" : "\(failed) failed, \(warned)"
+        if failed == 0, warnings == 0 { return "all checks passed" }
+        let warned = counted(warnings, "warning")
+        return failed == 0 ? "no check failed, \(warned)" : "\(counted(failed, "check")) failed, \(warned)"
     }
 
     /// Prints the results.

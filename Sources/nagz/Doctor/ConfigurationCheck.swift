@@ -38,7 +38,7 @@ struct ConfigurationCheck {
         let name = "configuration"
         guard faults.isEmpty else {
             return .failed(
-                name, faults.count == 1 ? "there is a fault" : "there are \(faults.count) faults",
+                name, counted(faults.count, "error"),
                 advice: (faults + ["nagz serve --help and nagz config --help describe the options"])
                     .joined(separator: "\n"))
         }
@@ -58,7 +58,7 @@ struct ConfigurationCheck {
         guard let path = given.given(secret.option)?.text else {
             return secret.isRequired
                 ? .failed(
-                    secret.name, "no file is named", advice: "set \(variable); nagz serve --help says what it holds")
+                    secret.name, "\(variable) is not set", advice: "set it to a file that nagz serve --help describes")
                 : .notConfigured(secret.name, "\(variable) is not set")
         }
         var status = stat()
@@ -66,11 +66,11 @@ struct ConfigurationCheck {
             return .failed(
                 secret.name, "“\(path)” cannot be read: \(String(cString: strerror(errno)))",
                 advice:
-                    "make it as nagz serve --help says, readable for the user of nagz serve alone, or correct \(variable)"
+                    "create it as nagz serve --help says, readable only by the server's user, or correct \(variable)"
             )
         }
         if let fault = fault(of: secret) {
-            return .failed(secret.name, message: fault, advice: "make it as nagz serve --help says")
+            return .failed(secret.name, message: fault, advice: "create it as nagz serve --help says")
         }
         let mode = String(status.st_mode & 0o777, radix: 8)
         let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "user \(status.st_uid)"
@@ -79,6 +79,6 @@ struct ConfigurationCheck {
                 secret.name, "“\(path)” belongs to \(owner), not to the user of this process",
                 advice: "run nagz doctor as the user of nagz serve, or change the file's owner to that user")
         }
-        return .ok(secret.name, "“\(path)”, mode \(mode), of \(owner)")
+        return .ok(secret.name, "“\(path)”, mode \(mode), owner \(owner)")
     }
 }

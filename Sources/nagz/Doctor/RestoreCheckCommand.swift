@@ -21,7 +21,7 @@ enum RestoreCheckCommand {
         } else {
             report.add([
                 .warning(
-                    "content", "it is not checked yet",
+                    "content", "not checked, because an earlier check failed",
                     advice: "correct what failed, then run nagz restore-check again")
             ])
         }

@@ -34,7 +34,7 @@ enum AdminHelp {
             "reset-password", "create a code that sets a new password for an account", "--email ADDRESS",
             details: """
                 The account may be an administrator's. The code works once, for 30 minutes, and its use ends all sessions of the
-                account. Give it to nobody but the owner of the account.
+                account. Give it only to the owner of the account.
                 """,
             options: [.init("--email ADDRESS", "the address of the account")],
             examples: [("Help somebody who cannot sign in", "nagz admin reset-password --email ada@example.org")]),
@@ -46,13 +46,13 @@ enum AdminHelp {
                 .init("--dry-run", "lists the accounts, and changes nothing"),
             ], examples: [("See which accounts are due", "nagz admin purge --dry-run")], seeAlso: ["admin retention"]),
         command(
-            "retention", "list what is kept for how long, and delete what has passed its retention", "[--dry-run]",
+            "retention", "list the retention rules, and delete what has passed its retention", "[--dry-run]",
             details: "nagz serve does so every hour.",
             options: [.init("--dry-run", "lists the rules and the rows that are due, and deletes nothing")],
             examples: [("See the rules", "nagz admin retention --dry-run")], seeAlso: ["admin purge", "audit prune"]),
         command(
-            "resync", "make every phone read its family anew, once",
-            details: "Run it after a restore: phones may have rows that the restored database lacks.",
+            "resync", "make every device download its family again, once",
+            details: "Run it after a restore: devices may have rows that the restored database lacks.",
             seeAlso: ["restore-check"]),
     ]
 

@@ -70,8 +70,8 @@ enum Commands {
               $ nagz device sync && nagz device nags
 
             EXIT CODES
-              0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration; audit, device and models
-              have more.
+              0 done, 64 wrong usage, 69 database unavailable, 73 port in use, 78 configuration; audit, device and
+              models have more.
 
             SEE ALSO
               nagz manual prints all help texts as a manual page.
@@ -93,7 +93,7 @@ enum Commands {
     static func missing(_ parent: String) -> Stop {
         let names = commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
         return Stop(
-            .usage, "which command? nagz \(parent) has \(names.joined(separator: ", ")); see nagz \(parent) --help")
+            .usage, "no command given: nagz \(parent) has \(names.joined(separator: ", ")); see nagz \(parent) --help")
     }
 
     /// Refuses an argument that was not understood.

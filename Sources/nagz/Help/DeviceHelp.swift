@@ -17,13 +17,13 @@ enum DeviceHelp {
         .init("--json", "prints JSON"),
         .init(
             "--home FOLDER",
-            "where session, cache and outbox are kept (else NAGZ_DEVICE_HOME; default XDG_DATA_HOME/nagz or ~/.local/share/nagz)"
+            "the folder of session, cache and outbox (else NAGZ_DEVICE_HOME; default XDG_DATA_HOME/nagz or ~/.local/share/nagz)"
         ),
     ]
     private static let exitCodes: [CommandHelp.Term] = [
         .init("0", "done"), .init("64", "wrong usage"),
         .init("65", "not applied by the server, or not confirmed by you"),
-        .init("66", "no such nag"), .init("69", "the server is unreachable, or your AI mode leaves nobody to answer"),
+        .init("66", "no such nag"), .init("69", "the server is unreachable, or your AI mode leaves nothing to answer"),
         .init("74", "the disk is full or a file unreadable"), .init("75", "try again later"),
         .init("76", "the server breaks the contract"),
         .init("77", "not signed in, not allowed, or a constraint forbids it"),
@@ -35,7 +35,7 @@ enum DeviceHelp {
     private static let local = CommandHelp.Term("--local", "answers on this device only, even from a stale cache")
     private static let session = CommandHelp.Term(
         "--session",
-        "continues from the last four questions that had it, if this device answers: nothing is said twice. They are kept sealed on this device, for 45 minutes after the last one"
+        "continues from the last four questions that had it, if this device answers, so that no answer is repeated. They are stored sealed on this device, for 45 minutes after the last one"
     )
     private static let provider = CommandHelp.Term(
         "--provider NAME",
@@ -79,7 +79,7 @@ enum DeviceHelp {
             ], seeAlso: ["device sync", "device logout"]),
         command(
             "logout", "end the session, and delete its files from this device", ["[--discard]"],
-            options: [.init("--discard", "logs out although the outbox holds acts that were not uploaded")],
+            options: [.init("--discard", "signs out even if changes were not uploaded, and deletes them")],
             seeAlso: ["device outbox"]),
         command(
             "delete-account", "delete your account at the server", ["[--yes]"],
@@ -92,7 +92,7 @@ enum DeviceHelp {
             ["[--watch] [--every SECONDS] [--mode cursor|timestamps]"],
             options: [
                 .init(
-                    "--watch", "goes on: syncs at once when the server reports a change, and at least every 5 minutes"),
+                    "--watch", "keeps running: syncs when the server reports a change, and at least every 5 minutes"),
                 .init(
                     "--every SECONDS",
                     "how often to sync with --watch if the server cannot report changes (default about 300)"),

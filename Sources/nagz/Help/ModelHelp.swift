@@ -15,7 +15,7 @@ enum ModelHelp {
             .init("0", "done"), .init("64", "wrong usage"), .init("65", "not confirmed by you"),
             .init("66", "not in the catalogue, or not downloaded (E-MODEL-001)"), .init("69", "the server refuses"),
             .init("74", "no disk space (E-MODEL-003), or a file is unreadable"),
-            .init("75", "interrupted, or another download is under way: try again"),
+            .init("75", "interrupted, or another download is in progress: try again"),
             .init("76", "the bytes are not those of the catalogue (E-MODEL-002)"),
             .init("78", "the catalogue is wrong"),
         ],
@@ -54,7 +54,7 @@ enum ModelHelp {
     static func terms(of group: String) -> [CommandHelp.Term] {
         let folder = CommandHelp.Term(
             "--folder FOLDER",
-            "where the files are kept (default XDG_DATA_HOME/nagz/models or ~/.local/share/nagz/models)")
+            "the folder of the files (default XDG_DATA_HOME/nagz/models or ~/.local/share/nagz/models)")
         return [.init("--catalogue FILE", "the catalogue (default: models.json in the folder)")]
             + (group == "models" ? [folder, ServerHelp.json] : DeviceHelp.shared)
     }

@@ -5,13 +5,13 @@ enum ServerHelp {
     static let serve = CommandHelp(
         "serve", "run the server until SIGTERM or SIGINT", forms: ["[--database-url URL] [OPTION …]"],
         details: """
-            The server finishes the requests under way before it ends. Options may stand in a file instead, and some in the
+            The server finishes the requests in progress before it ends. Options may be set in a file, and some in the
             environment; the command line has precedence over the environment, and that over the file.
             """,
         sections: serveSections,
         exitCodes: [
             .init("0", "stopped by a signal"), .init("64", "wrong usage"), .init("69", "the database is unavailable"),
-            .init("73", "the port is taken"), .init("78", "the configuration is wrong"),
+            .init("73", "the port is in use"), .init("78", "the configuration is wrong"),
         ],
         examples: [
             (
@@ -44,7 +44,7 @@ enum ServerHelp {
                     "proxies and blocks, such as 10.0.0.0/8, whose X-Forwarded-For is trusted"),
                 .init(
                     Options.drainDelay, "SECONDS",
-                    "how long to go on serving after SIGTERM while /health/ready answers 503, so that proxies stop sending; a second signal ends it; at most 300"
+                    "how long to continue serving after SIGTERM while /health/ready answers 503, so that proxies stop sending; a second signal ends it; at most 300"
                 ),
                 .init(
                     Options.publicURL, "URL",
@@ -73,7 +73,7 @@ enum ServerHelp {
                 ),
                 .init(
                     Options.pushTokens, "on|off",
-                    "whether webhooks are told the platforms and tokens of devices, and the numbers that text messages go to"
+                    "whether webhooks receive the platforms and tokens of devices, and the numbers that text messages go to"
                 ),
                 .init(
                     Options.vapidContact, "ADDRESS",
@@ -86,7 +86,7 @@ enum ServerHelp {
                 .init(Options.mailFrom, "ADDRESS", "the sender of mails, required with --mail"),
                 .init(
                     Options.deliveryNetworks, "BLOCK,…",
-                    "networks of the own site that webhooks and mails may lead into, such as 192.168.0.0/16"),
+                    "private networks in which webhooks and mail relays may be, such as 192.168.0.0/16"),
             ]),
         .init(
             title: "Log and traces",
@@ -107,7 +107,7 @@ enum ServerHelp {
                     Options.tokenKeys, "FILE",
                     "keys of the access tokens, 64 hexadecimal digits a line, the newest first"),
                 .init(Options.auditKeyring, "FILE", "keys of the audit log, from nagz audit keys new"),
-                .init(Options.auditCheckpointFile, "FILE", "the log's newest checkpoint, kept over restarts"),
+                .init(Options.auditCheckpointFile, "FILE", "the log's newest checkpoint, for the next start"),
                 .init(Options.webhookSecret, "FILE", "signs the messages to webhooks: 32 characters or more"),
                 .init(Options.apnsKey, "FILE", "Apple's .p8 file"),
                 .init(Options.vapidKey, "FILE", "a P-256 key for messages to browsers (Web Push)"),
@@ -128,7 +128,7 @@ enum ServerHelp {
                 configFile,
                 .init(
                     Options.developmentTokens, "[on|off]",
-                    "accepts “Bearer dev:<user id>” from everybody: for development only"),
+                    "accepts “Bearer dev:<user ID>” from anyone: for development only"),
             ]),
     ]
 

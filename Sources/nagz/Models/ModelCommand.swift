@@ -41,7 +41,7 @@ enum ModelCommand {
     }
 
     private static func model(_ arguments: inout Arguments, _ path: String) throws -> ModelFile {
-        guard let id = arguments.next() else { throw Stop(.usage, "which model? See nagz models list") }
+        guard let id = arguments.next() else { throw Stop(.usage, "no model given: nagz models list shows them") }
         try arguments.finish()
         return try model(id, try catalogue(path))
     }
@@ -54,7 +54,7 @@ enum ModelCommand {
     private static func catalogue(_ path: String) throws -> ModelCatalogue {
         guard let file = FileHandle(forReadingAtPath: path),
             let bytes = try? file.read(upToCount: ModelCatalogue.largestCatalogue + 1)
-        else { throw Stop(.configuration, "the catalogue “\(path)” cannot be read: write one, see nagz models --help") }
+        else { throw Stop(.configuration, "the catalogue “\(path)” cannot be read: see nagz models --help") }
         do throws(CatalogueError) { return try ModelCatalogue(parsing: [UInt8](bytes)) } catch {
             throw Stop(.configuration, "the catalogue “\(path)”: \(error)")
         }
@@ -111,8 +111,8 @@ private struct Shelf {
             return asJSON ? print(json: json(model)) : print("would delete \(model.id), \(bytes.megabytes)")
         }
         if !isSure {
-            guard isatty(STDIN_FILENO) != 0 else { throw Stop(.usage, "delete asks on a terminal, or takes --yes") }
-            printError("This deletes \(model.id), \(bytes.megabytes). Type “delete” to go on:")
+            guard isatty(STDIN_FILENO) != 0 else { throw Stop(.usage, "no terminal to ask on: pass --yes") }
+            printError("This deletes \(model.id), \(bytes.megabytes). Type “delete” to continue:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.notApplied, "nothing was deleted") }
         }
         try store.delete(model)
@@ -122,9 +122,9 @@ private struct Shelf {
     private func words(_ state: ModelStore.State) -> String {
         switch state {
         case .missing: "not downloaded"
-        case .partial(let bytes): "\(bytes.megabytes) have arrived; download goes on from there"
+        case .partial(let bytes): "\(bytes.megabytes) downloaded; download continues from there"
         case .downloaded: "downloaded"
-        case .other: "the file is not the one of the catalogue; download replaces it"
+        case .other: "the file differs from the catalogue's; download replaces it"
         }
     }
 
@@ -179,20 +179,20 @@ extension Stop {
     fileprivate init(_ error: ModelStoreError) {
         let code = error.code.map { "\($0): " } ?? ""
         switch error {
-        case .notDownloaded: self.init(.unknownThing, "\(code)it is not downloaded: nagz models download")
+        case .notDownloaded: self.init(.unknownThing, "\(code)the model is not downloaded: run nagz models download")
         case .checksumDiffers:
-            self.init(.protocolFault, "\(code)what came has another checksum than the catalogue says, and was deleted")
+            self.init(.protocolFault, "\(code)the file has another checksum than the catalogue says, and was deleted")
         case .sizeDiffers:
-            self.init(.protocolFault, "what came has another size than the catalogue says, and was deleted")
+            self.init(.protocolFault, "the file has another size than the catalogue says, and was deleted")
         case .noRoom(let needed, let free):
-            self.init(.inputOutput, "\(code)\(needed.megabytes) must be free, and \(free.megabytes) are")
-        case .busy: self.init(.tryLater, "another process downloads or deletes it")
+            self.init(.inputOutput, "\(code)too little disk space: \(needed.megabytes) needed, \(free.megabytes) free")
+        case .busy: self.init(.tryLater, "another process downloads or deletes this model: try again later")
         case .refused(let status) where (300..<400).contains(status):
             self.init(.unavailable, "the server redirects (status \(status)): put the final URL into the catalogue")
         case .refused(let status): self.init(.unavailable, "the server refuses the file with status \(status)")
-        case .unreadable: self.init(.unavailable, "the server sent another part of the file than was asked for")
+        case .unreadable: self.init(.unavailable, "the server sent another part of the file than was requested")
         case .interrupted(let reason):
-            self.init(.tryLater, "interrupted: \(reason); the next download goes on from there")
+            self.init(.tryLater, "interrupted: \(reason); the next download continues from there")
         case .file(let number):
             self.init(.inputOutput, "the model's file cannot be read or written: \(String(cString: strerror(number)))")
         }

@@ -204,8 +204,8 @@ struct ServerLoginTests {
 
     /// A login as an operator might make it, what they did to it, and what `nagz serve` says.
     static let badLogins: [(change: String, fault: String)] = [
-        ("", "no member of nagz_server"),
-        ("GRANT nagz_server TO $1; ALTER ROLE $1 NOINHERIT", "no member of nagz_server"),
+        ("", "not a member of nagz_server"),
+        ("GRANT nagz_server TO $1; ALTER ROLE $1 NOINHERIT", "not a member of nagz_server"),
         ("GRANT nagz_server TO $1; ALTER ROLE $1 CREATEROLE", "has CREATEROLE"),
         ("GRANT nagz_server TO $1; ALTER ROLE $1 CREATEDB", "has CREATEDB"),
         ("GRANT nagz_server TO $1; ALTER ROLE $1 BYPASSRLS", "has BYPASSRLS"),

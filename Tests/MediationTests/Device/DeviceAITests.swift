@@ -66,12 +66,12 @@ struct DeviceAITests {
 
             shown = try device.set("mode", "byo_only")
             #expect(shown.contains("coaching           your own provider (test-model), at the server"))
-            #expect(shown.contains("patterns           nobody: E-TASK-002"))
+            #expect(shown.contains("patterns           none: E-TASK-002"))
             #expect(try device.ask(["coach", nag]) == "server byo")
             #expect(try device.ask(["predict", nag]).hasPrefix("65 ") && device.ask(["tone", nag]) == "server byo")
 
             shown = try device.set("mode", "on_device_only")
-            #expect(shown.contains("coaching           nobody: E-LOCAL-001"))
+            #expect(shown.contains("coaching           none: E-LOCAL-001"))
             for command in [["coach", nag], ["digest"], ["coach", nag, "--local"], ["predict", nag]] {
                 #expect(try device.ask(command).contains("E-LOCAL-001"), "\(command)")
             }
@@ -85,7 +85,7 @@ struct DeviceAITests {
             #expect(try device.ask(["digest"]) == "server heuristic")
 
             shown = try device.set("mode", "off")
-            #expect(shown.contains("coaching           nobody: The AI is switched off"))
+            #expect(shown.contains("coaching           none: The AI is switched off"))
             #expect(try device.ask(["coach", nag]).hasPrefix("77 "))
             #expect(try await scene.questions().count == 3)
         }
@@ -109,7 +109,7 @@ struct DeviceAITests {
             #expect(try device.set("volume", "11").hasPrefix("64 "))
 
             let off = try device.set("server", "off")
-            #expect(off.contains("digest             nobody: the server's AI is off"))
+            #expect(off.contains("digest             none: the server's AI is off"))
             #expect(off.contains("coaching           the rules, at this device"))
             #expect(try device.run(["digest"]).code == 77)
             #expect(try device.set("server", "on").contains("digest             your own provider"))

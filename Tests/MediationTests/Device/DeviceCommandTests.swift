@@ -89,7 +89,7 @@ struct DeviceCommandTests {
                 #expect(try await run(["excuse", name, "I was busy, walrus", "--offline"], home: folder).code == 0)
                 let worded = ["excuse", name, "I forgot, otter", "--with-words", "--offline"]
                 #expect(try await run(worded, home: folder).code == 0)
-                #expect(try await run(["complete", name, "--offline"], home: folder).output.hasPrefix("done here"))
+                #expect(try await run(["complete", name, "--offline"], home: folder).output.hasPrefix("saved on this"))
                 #expect(try await run(["logout"], home: folder).code == 65, "not everything was uploaded")
                 #expect(try await run(["outbox"], home: folder).output.split(separator: "\n").count == 3)
                 #expect(try await run(["sync"], home: folder).output.contains("uploaded: 3"))

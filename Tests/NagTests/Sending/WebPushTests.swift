@@ -171,7 +171,7 @@ struct WebPushTests {
             options.networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.0/8"))])
             try await server.withWorker(options) { try await $0.run() }
             let row = try #require(try await server.deliveryRows().first)
-            #expect(row.status == "failed" && !row.dropped && row.failure?.contains("own network") == true)
+            #expect(row.status == "failed" && !row.dropped && row.failure?.contains("private network") == true)
             #expect(try await provider.received().isEmpty)
         }
     }

@@ -31,14 +31,14 @@ struct DoctorCommandTests {
     static let faults = [
         Fault(
             "two wrong options", "configuration",
-            ["there are 2 faults", "--port takes a whole number", "--scheduler takes on or off"],
+            ["2 errors", "--port takes a whole number", "--scheduler takes on or off"],
             options: ["--port", "70000", "--scheduler", "maybe"]
         ),
         Fault("no database", "configuration", ["set DATABASE_URL"]) { _ in ["DATABASE_URL": ""] },
         Fault(
             "no folder of migrations", "configuration", ["/nowhere", "--migrations"],
             options: ["--migrations", "/nowhere"]),
-        Fault("a key that others may read", "token key", ["others than its owner", "chmod 600"]) { scene in
+        Fault("a key that others may read", "token key", ["users other than its owner", "chmod 600"]) { scene in
             try scene.write("\(OperatorScene.key)\n", to: "token", mode: 0o644)
             return [:]
         },
@@ -50,7 +50,7 @@ struct DoctorCommandTests {
             try FileManager.default.removeItem(atPath: scene.folder + "/audit")
             return [:]
         },
-        Fault("no key is named", "audit key", ["no file is named"]) { _ in ["NAGZ_AUDIT_KEY_FILE": ""] },
+        Fault("no key is named", "audit key", ["NAGZ_AUDIT_KEY_FILE is not set"]) { _ in ["NAGZ_AUDIT_KEY_FILE": ""] },
         Fault(
             "a secret that is too short", "webhook secret", ["32 characters"], options: ["--sms", "http://127.0.0.1/"]
         ) {
@@ -72,7 +72,7 @@ struct DoctorCommandTests {
             try await scene.sql("GRANT UPDATE ON audit_entry TO nagz_server")
             return [:]
         },
-        Fault("a pending migration", "schema", ["lacks 1 migrations", "run nagz migrate"]) { scene in
+        Fault("a pending migration", "schema", ["lacks 1 migration", "run nagz migrate"]) { scene in
             try await scene.sql(
                 "DELETE FROM schema_migrations WHERE number = (SELECT max(number) FROM schema_migrations)")
             return [:]
@@ -88,11 +88,11 @@ struct DoctorCommandTests {
         Fault("no folder of the checkpoint file", "checkpoint file", ["cannot be written"]) { _ in
             ["NAGZ_AUDIT_CHECKPOINT_FILE": "/nowhere/checkpoint"]
         },
-        Fault("no checkpoint in the file", "checkpoint file", ["holds no checkpoint", "restore it"]) { scene in
+        Fault("no checkpoint in the file", "checkpoint file", ["does not hold a checkpoint", "restore it"]) { scene in
             try scene.write("half a note", to: "audit.checkpoint")
             return [:]
         },
-        Fault("a network that webhooks may not lead into", "push", ["own network", "--delivery-networks"]) { scene in
+        Fault("a network that webhooks may not reach", "push", ["private network", "--delivery-networks"]) { scene in
             try scene.write("\(OperatorScene.key)\n", to: "webhook")
             return ["NAGZ_WEBHOOK_SECRET_FILE": scene.folder + "/webhook"]
         },
@@ -130,7 +130,7 @@ struct DoctorCommandTests {
             #expect(try await scene.everything() == before, "not even a lock file is made")
             #expect(run.status == 0 && run.errors.isEmpty, "\(run.output)")
             for (check, text) in [
-                ("descriptors", "300, which nagz serve raises to 400"), ("checkpoint file", "there is no"),
+                ("descriptors", "300, which nagz serve raises to 400"), ("checkpoint file", "is missing"),
                 ("audit log", "no checkpoint is signed yet"),
             ] {
                 let result = try #require(try run.result(check))
@@ -151,7 +151,9 @@ struct DoctorCommandTests {
             for port in [9_801, 9_800] { try scene.write("of another instance", to: "audit-\(port).checkpoint") }
             let names = "audit-9800.checkpoint, audit-9801.checkpoint"
             let result = try #require(try scene.check("doctor", ["--json"]).result("checkpoint file"))
-            #expect(result.status == "warning" && result.text.hasSuffix("audit.checkpoint”, but \(names)"), "\(result)")
+            #expect(
+                result.status == "warning" && result.text.hasSuffix("audit.checkpoint” is missing, but \(names)"),
+                "\(result)")
             #expect(result.advice.contains("NAGZ_AUDIT_CHECKPOINT_FILE"))
             let accept = try scene.check(
                 "audit", ["accept"], ["NAGZ_OWNER_DATABASE_URL": TestLogin.owner.url(scene.url)])
@@ -209,8 +211,8 @@ struct DoctorCommandTests {
         try await OperatorScene.run { scene in
             try scene.write("port = 70000\nnothing = 1\ntoken-key-file = \(scene.folder)/none\n", to: "nagz.conf")
             let run = try scene.check("doctor", ["--config", scene.folder + "/nagz.conf"], ["NAGZ_TOKEN_KEY_FILE": ""])
-            #expect(run.status == 78 && run.errors.hasPrefix("nagz: 2 failed, "), "\(run)")
-            for text in [":1: port takes", ":2: unknown option", "there are 2 faults"] {
+            #expect(run.status == 78 && run.errors.hasPrefix("nagz: 2 checks failed, "), "\(run)")
+            for text in [":1: port takes", ":2: unknown option", "2 errors"] {
                 #expect(run.output.ranges(of: text).count == 1, "\(run.output)")
             }
             #expect(run.output.ranges(of: "\(scene.folder)/none").count == 1)

@@ -132,7 +132,7 @@ struct CheckRun: Sendable {
     /// The lines of checks that are neither fine nor left out.
     var complaints: [Substring] {
         output.split(separator: "\n").filter { line in
-            !["ok  ", "not configured  ", "all is fine", "fine, with"].contains { line.hasPrefix($0) }
+            !["ok  ", "not configured  ", "all checks passed", "no check failed"].contains { line.hasPrefix($0) }
         }
     }
 }

@@ -30,14 +30,14 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
         case .parameters(let login, let names):
             "the server may not sign in as “\(login)”, which may set \(names): \(Self.login)"
         case .notMember(let login):
-            "the login “\(login)” is no member of nagz_server: run nagz migrate, then GRANT nagz_server TO \"\(login)\""
+            "“\(login)” is not a member of nagz_server: run nagz migrate, then GRANT nagz_server TO \"\(login)\""
         case .missingPrivileges(let what): "the role nagz_server lacks \(what): run nagz migrate as the schema's owner"
         case .surplusPrivileges(let login, let what):
             "the login “\(login)” may do more than the migrations grant: revoke \(what)"
         case .openToPublic(let what):
             "everybody has \(what): run nagz migrate, or REVOKE it FROM PUBLIC as the database's owner"
         case .roleNotMade:
-            "the role nagz_server is missing and this login may not make it: as a superuser, "
+            "the role nagz_server is missing and this login may not create it: as a superuser, run "
                 + "CREATE ROLE nagz_server; GRANT nagz_server TO the schema's owner"
         }
     }

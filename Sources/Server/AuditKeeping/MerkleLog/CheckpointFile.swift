@@ -19,11 +19,12 @@ public struct CheckpointFile: Sendable {
             switch self {
             case .unreadable(let path, let reason): "the checkpoint file “\(path)” cannot be read: \(reason)"
             case .unwritable(let path, let reason):
-                "the checkpoint file “\(path)” cannot be written: \(reason); NAGZ_AUDIT_CHECKPOINT_FILE names another"
-            case .malformed(let path): "“\(path)” holds no checkpoint of an audit log: restore it"
+                "the checkpoint file “\(path)” cannot be written: \(reason); "
+                    + "make its folder writable, or name another file in NAGZ_AUDIT_CHECKPOINT_FILE"
+            case .malformed(let path): "“\(path)” does not hold a checkpoint of an audit log: restore it"
             case .otherLog(let path, let origin):
-                "“\(path)” holds a checkpoint of the log \(origin), whose keys these are not: "
-                    + "NAGZ_AUDIT_CHECKPOINT_FILE names another file"
+                "“\(path)” holds a checkpoint of another log, \(origin), than the audit key file: "
+                    + "name this log's file in NAGZ_AUDIT_CHECKPOINT_FILE"
             }
         }
     }

@@ -42,7 +42,7 @@ public struct RestoreCheck: Sendable {
     private static func result(_ name: String, _ check: () async throws -> CheckResult) async -> CheckResult {
         do { return try await check() } catch {
             return .failed(
-                name, "it cannot be checked: \(error)", advice: "restore the backup again: a table or a row is damaged")
+                name, "it cannot be checked: \(error)", advice: "a table or a row is damaged: restore the backup again")
         }
     }
 
@@ -71,7 +71,7 @@ public struct RestoreCheck: Sendable {
                 name, "the audit key file does not open \(damaged[0])",
                 advice: "it was changed after it was written: restore another backup")
         }
-        return .ok(name, used.isEmpty ? "there are none" : "\(used.count) master keys open people's keys")
+        return .ok(name, used.isEmpty ? "there are none" : "the audit key file opens them (master keys: \(used.count))")
     }
 
     /// Verifies the newest entries of the log, with their bodies and leaves.
@@ -81,7 +81,7 @@ public struct RestoreCheck: Sendable {
         let missing: Int64 = try await queries.query(RestoreStatements.missingEntries).one()["missing"]
         guard missing == 0 else {
             return .failed(
-                name, "\(missing) entries of the audit log are missing, their places are there", advice: advice)
+                name, "the audit log lacks entries that the Merkle log has (\(missing))", advice: advice)
         }
         let sealing = Sealing(keys, random: SystemRandomness())
         let rows = try await queries.query(RestoreStatements.newestEntries)
@@ -110,7 +110,7 @@ public struct RestoreCheck: Sendable {
                 return .failed(name, "\(place) is not the one in the Merkle log", advice: advice)
             }
         }
-        return .ok(name, "\(rows.count) are as they were written, and their bodies can be read")
+        return .ok(name, "\(rows.count) entries are unchanged, and their bodies can be read")
     }
 
     // MARK: Tables
@@ -119,11 +119,11 @@ public struct RestoreCheck: Sendable {
         let row = try await queries.query(RestoreStatements.clocks).one()
         let (families, wrong): (Int64, Int64) = (try row["families"], try row["wrong"])
         guard let first: FamilyID = try row["first"] else {
-            return .ok("family clocks", "\(families) hand out the numbers after their newest entries")
+            return .ok("family clocks", "\(families) clocks fit the newest entries")
         }
         return .failed(
             "family clocks",
-            "\(wrong) of \(families) do not fit the newest entries or nags of their family, such as \(first)'s",
+            "\(wrong) of \(families) clocks do not fit the newest entries or nags of their family, such as \(first)'s",
             advice: "family_clock, audit_entry and nags are of different moments: restore them from one backup")
     }
 
@@ -142,7 +142,7 @@ public struct RestoreCheck: Sendable {
             + (foreignKeys == made.foreignKeys ? [] : ["foreign keys: \(foreignKeys) instead of \(made.foreignKeys)"])
         guard !lines.isEmpty else { return .ok(name, "\(report.rows) are as the migrations make them") }
         let advice =
-            "restore the backup again, with pg_restore --exit-on-error, which otherwise goes on after errors"
+            "restore the backup again, with pg_restore --exit-on-error, which otherwise continues after errors"
         return .failed(
             name, "\(lines.count) differ from what the migrations make",
             advice: (lines.prefix(10) + (lines.count > 10 ? ["… and \(lines.count - 10) more"] : []) + [advice])
@@ -166,7 +166,7 @@ public struct RestoreCheck: Sendable {
                     "as the schema's owner: CREATE INDEX for what is missing, as in Migrations, and REINDEX INDEX for the rest"
                 ]).joined(separator: "\n"))
         }
-        return .ok("indexes", "all are there and valid")
+        return .ok("indexes", "all are present and valid")
     }
 
     // MARK: Feed
@@ -176,11 +176,11 @@ public struct RestoreCheck: Sendable {
         let (families, older): (Int64, Int64) = (try row["families"], try row["older"])
         guard older == 0 else {
             return .failed(
-                "feed", "\(older) of \(families) feeds still take positions from before the restore",
+                "feed", "\(older) of \(families) feeds still accept positions from before the restore",
                 advice:
-                    "run nagz admin resync before the service is opened: every phone then reads its family anew, and "
-                    + "drops what is lost")
+                    "run nagz admin resync before you start servers: devices then download their families again, "
+                    + "and drop what is lost")
         }
-        return .ok("feed", "phones read their families anew")
+        return .ok("feed", "devices download their families again")
     }
 }

@@ -27,7 +27,7 @@ public struct Erasure: Sendable {
 
         public var description: String {
             switch self {
-            case .unknownPerson: "there is no such person, or they were erased before"
+            case .unknownPerson: "no account has this ID, or the person was already erased"
             case .connected: "the person has connections or open invitations: delete the account first"
             case .member(let family): "the person is a member of family \(family): remove them there first"
             }

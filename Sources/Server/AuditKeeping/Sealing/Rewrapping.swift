@@ -20,7 +20,7 @@ public enum Rewrapping {
     public struct KeysInUse: Error, CustomStringConvertible {
         let master: [UInt8]
         public var description: String {
-            "a server still wraps keys with master \(hexadecimal(master)): restart all of them, then retire it"
+            "a server still wraps keys with master \(hexadecimal(master)): restart all servers, then run --retire"
         }
     }
 

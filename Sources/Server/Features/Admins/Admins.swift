@@ -33,11 +33,11 @@ public enum Admins {
 
         public var description: String {
             switch self {
-            case .taken: "this address has an account already; administrators have one of their own"
-            case .unknown: "there is no such administrator"
+            case .taken: "this address already has an account: use another address for the administrator"
+            case .unknown: "no administrator has this address"
             case .noAccount: "no account with a password has this address"
             case .weakPassword(let why): "the password \(why)"
-            case .notAnEmail: "this is no email address"
+            case .notAnEmail: "the address is not an email address"
             }
         }
     }
@@ -45,12 +45,12 @@ public enum Admins {
     /// Returns the reason for which a password is too weak for an administrator; nil when it is strong enough: at least
     /// 16 characters, ten of them different, and no part of the address.
     public static func weakness(of password: String, email: String) -> String? {
-        if password.unicodeScalars.count < 16 { return "must have 16 characters at least" }
+        if password.unicodeScalars.count < 16 { return "must have at least 16 characters" }
         let most = Secret.passwordLengths.upperBound
-        if password.unicodeScalars.count > most { return "must have \(most) characters at most" }
-        if Set(password.unicodeScalars).count < 10 { return "must have ten different characters at least" }
+        if password.unicodeScalars.count > most { return "must have at most \(most) characters" }
+        if Set(password.unicodeScalars).count < 10 { return "must have at least ten different characters" }
         let name = email.prefix { $0 != "@" }.lowercased()
-        if name.count >= 4, password.lowercased().contains(name) { return "must not hold the name in the address" }
+        if name.count >= 4, password.lowercased().contains(name) { return "must not contain the name in the address" }
         return nil
     }
 
