@@ -29,16 +29,14 @@ public struct DocumentWriter {
     public func document() throws(UnknownType) -> String {
         guard case .object(var document) = frame else { throw UnknownType(name: "frame") }
         var paths = JSONObject()
-        for file in files {
-            for operation in file.operations {
-                var methods = paths[operation.path]?.objectValue ?? JSONObject()
-                methods[operation.method.lowercased()] = try path(operation, closing: file.closing)
-                paths[operation.path] = .object(methods)
-            }
+        let operations = files.flatMap(\.operations)
+        for operation in operations {
+            var methods = paths[operation.path]?.objectValue ?? JSONObject()
+            methods[operation.method.lowercased()] = try path(operation)
+            paths[operation.path] = .object(methods)
         }
         var components = document["components"]?.objectValue ?? JSONObject()
         var schemas = components["schemas"]?.objectValue ?? JSONObject()
-        let operations = files.flatMap(\.operations)
         let answers = Set(operations.compactMap { Self.argument(of: $0.answer ?? "", "AIAnswer") })
         for file in files {
             for record in file.records where record.role != .parameters && !record.isUnpublished {
@@ -226,11 +224,12 @@ extension DocumentWriter {
 // MARK: Operations
 
 extension DocumentWriter {
-    private func path(_ operation: OperationDeclaration, closing: String) throws(UnknownType) -> JSONValue {
+    private func path(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
         var path: JSONObject = [
             "operationId": .string(operation.id), "tags": [.string(operation.tag)],
             "summary": .string(operation.summary),
-            "description": .string([operation.description, closing].filter { !$0.isEmpty }.joined(separator: "\n\n")),
+            "description": .string(
+                [operation.description, operation.closing].filter { !$0.isEmpty }.joined(separator: "\n\n")),
             "security": .array(security(operation.access)),
         ]
         let parameters = try parameters(operation)

@@ -47,6 +47,8 @@ public struct OperationDeclaration {
     public var tag = ""
     /// Whether its answers name their trace.
     public var isTraced = false
+    /// The end of its description, which it shares with the other operations of its file.
+    public var closing = ""
     /// The name of the AI operation that it asks for, in Swift; nil for other operations.
     public var aiOperation: String?
     /// Parts of the document that do not follow from the rest: by `answer`, `body`, `parameter NAME`, `response STATUS`.

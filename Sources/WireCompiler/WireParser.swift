@@ -110,7 +110,8 @@ extension WireParser {
             file.operations.append(
                 OperationDeclaration(
                     id: String(id.dropLast()), method: try part.next("a method"), path: try part.next("a path"),
-                    summary: part.text, tag: file.tag ?? "", isTraced: file.isTraced))
+                    summary: part.text, tag: file.tag ?? "", isTraced: file.isTraced,
+                    closing: file.closing))
             if file.tag == nil { throw error("a file with operations begins with its tag, such as: tag nags") }
         default:
             throw error(

@@ -17,9 +17,9 @@ enum DeviceAnswers {
         let session = try context.session()
         let family = try context.family(of: session)
         let cache = try context.cache()
-        let told = Latest()
+        let latest = Latest()
         let local = try context.local(cache, family, of: session, continuesSession: continuesSession) {
-            told.execution = $0
+            latest.execution = $0
         }
         let asked = AskedCommand(
             name: command.name, subject: subject, session: session, family: family, context: context, cache: cache)
@@ -31,16 +31,16 @@ enum DeviceAnswers {
             let record = AnswerRecord(
                 operation: command.operation, place: .device, reason: .local, at: MachineClock.moment(),
                 microseconds: MachineClock.microseconds() - started, dataAge: command.usesRecords ? local.dataAge : nil)
-            told.record = record
-            return try printAnswer(answer, told, cache, context)
+            latest.record = record
+            return try printAnswer(answer, latest, cache, context)
         }
-        let server = try context.server(session) { told.execution = $0 }
+        let server = try context.server(session) { latest.execution = $0 }
         let service = OnDeviceAIService(
             local: local, server: server, wanted: try provider.map { try wanted($0, cache, family) },
             failure: { ($0 as? ClientError)?.serverFailure }, stopwatch: MachineClock.microseconds,
-            record: { told.record = $0 })
+            record: { latest.record = $0 })
         let answer = try await command.ask(service, asked)
-        try printAnswer(answer, told, cache, context)
+        try printAnswer(answer, latest, cache, context)
     }
 
     /// The provider of that name: the rules, the server's gateway, or one of the person's own keys.
@@ -104,9 +104,9 @@ enum DeviceAnswers {
     ]
 
     private static func printAnswer(
-        _ answer: PrintableAnswer, _ told: Latest, _ cache: EventCache, _ context: DeviceContext
+        _ answer: PrintableAnswer, _ latest: Latest, _ cache: EventCache, _ context: DeviceContext
     ) throws {
-        let record = told.record
+        let record = latest.record
         if let record { try? cache.store(record) }
         if context.asJSON {
             return print(json: [
@@ -114,10 +114,10 @@ enum DeviceAnswers {
                 "reason": record.map { .string($0.reason.rawValue) } ?? .null,
                 "microseconds": record.map { .integer($0.microseconds) } ?? .null,
                 "data_age_seconds": record?.dataAge.map { .integer($0.microseconds / 1_000_000) } ?? .null,
-                "execution": told.execution?.jsonValue ?? .null,
+                "execution": latest.execution?.jsonValue ?? .null,
             ])
         }
         for line in answer.lines { print(line) }
-        if let record { context.say("(\(record.displayText)\(told.execution.map { "; \($0.displayText)" } ?? ""))") }
+        if let record { context.say("(\(record.displayText)\(latest.execution.map { "; \($0.displayText)" } ?? ""))") }
     }
 }

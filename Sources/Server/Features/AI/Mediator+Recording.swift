@@ -35,7 +35,7 @@ extension Mediator {
     ) throws(ExecutionRefusal) -> Authorship {
         guard let model = permit.model else { return Authorship(fallback: permit.fallback) }
         guard let wording = operation.wording,
-            let told = wording.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
+            let promptFacts = wording.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
         else { return Authorship() }
         var (fallback, code): (FallbackReason, ExecutionCode) = (
             .unavailable, ModelFault.unreachable.code(at: model.reach)
@@ -43,7 +43,7 @@ extension Mediator {
         var secondsToWait: Int?
         if let reply, reply.model.isSame(as: model) {
             switch reply.result {
-            case .success(let result) where reply.facts == told:
+            case .success(let result) where reply.facts == promptFacts:
                 response[keyPath: wording.text] = result.text
                 return Authorship(model.provider, model: model.name)
             case .success: fallback = .factsChanged

@@ -192,9 +192,9 @@ package final class Mediator {
         _ caller: Caller, _ family: FamilyID, _ queries: any Queries
     ) async throws -> (Member, AISettings) {
         let member = try await services.access.member(caller, of: family, queries)
-        let gate = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
-        try Requester.requireAIAllowed(gate)
-        return (member, try AISettings(gate))
+        let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
+        try Requester.requireAIAllowed(permission)
+        return (member, try AISettings(permission))
     }
 
     private func attempt(
@@ -229,8 +229,8 @@ package final class Mediator {
         let names: [String] = try await database.query(AIStatements.names(around: people)).map { row in
             try row["display_name"]
         }
-        guard let told = wording.facts(services.heuristics, question, facts, names) else { return nil }
-        return try await models.ask(attempt, permit, told, familyNames: names)
+        guard let promptFacts = wording.facts(services.heuristics, question, facts, names) else { return nil }
+        return try await models.ask(attempt, permit, promptFacts, familyNames: names)
     }
 
     /// Returns the permit for a question, or its refusal: by the constraints, the person's preferences and rights, or

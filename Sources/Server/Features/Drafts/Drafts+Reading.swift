@@ -56,10 +56,10 @@ extension Drafts {
         let (database, text) = (services.database, try Self.text(of: order))
         guard let models = mediator.models else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
-        let gate = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).one()
-        try Requester.requireAIAllowed(gate)
+        let permission = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).one()
+        try Requester.requireAIAllowed(permission)
         try await requireVisible(order, to: member, caller, database)
-        let settings = try AISettings(gate)
+        let settings = try AISettings(permission)
         guard order.options.asksForModel(in: settings.mode) else { return nil }
         let attempt = attempt(order, member, settings, caller, since: started)
         guard case .success(let permit) = try await mediator.permit(attempt, database), permit.model != nil else {

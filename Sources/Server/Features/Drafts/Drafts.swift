@@ -102,9 +102,9 @@ final class Drafts {
     ) async throws -> Decision<DraftResponse> {
         let (family, now) = (order.familyID, caller.now)
         let member = try await services.access.member(caller, of: family, queries)
-        let gate = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
-        try Requester.requireAIAllowed(gate)
-        let attempt = attempt(order, member, try AISettings(gate), caller, since: started)
+        let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
+        try Requester.requireAIAllowed(permission)
+        let attempt = attempt(order, member, try AISettings(permission), caller, since: started)
         try await requireVisible(order, to: member, caller, queries)
         var reading = Reading()
         if order.body == nil {

@@ -89,8 +89,8 @@ extension Ingestion {
         in family: FamilyID
     ) async throws -> InputResult {
         let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
-            let gate = try await queries.query(NagStatements.excusePermission(caller.userID, in: family)).one()
-            guard try gate["has_consent"] else { throw APIError.aiConsentIsMissing }
+            let permission = try await queries.query(NagStatements.excusePermission(caller.userID, in: family)).one()
+            guard try permission["has_consent"] else { throw APIError.aiConsentIsMissing }
             let rows = try await queries.query(
                 IngestionStatements.rootEvent(of: earlier, by: caller.userID, on: nag, in: family, enrichment))
             guard let row = rows.first else { throw APIError.noSuchInput }

@@ -15,8 +15,8 @@ extension Nags {
         let input = provenance(of: order.capture, at: caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
-                if let twin = try await duplicate(of: order, in: connection.retyped(), by: caller, queries) {
-                    return .answer(twin)
+                if let earlier = try await duplicate(of: order, in: connection.retyped(), by: caller, queries) {
+                    return .answer(earlier)
                 }
                 return try await decide(order, over: connection, by: caller, as: input, queries)
             }

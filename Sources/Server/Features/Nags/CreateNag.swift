@@ -33,7 +33,7 @@ extension Nags {
         let input = provenance(of: order.capture, at: caller.now)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            if let twin = try await duplicate(of: order, in: family, by: caller, queries) { return .answer(twin) }
+            if let earlier = try await duplicate(of: order, in: family, by: caller, queries) { return .answer(earlier) }
             if let denial = input.denial(about: order.recipientID, by: member.userID) {
                 return .denied(
                     .nagCreateDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
@@ -50,9 +50,9 @@ extension Nags {
         guard caller.context.idempotency == nil, order.attachmentIDs.isEmpty else { return nil }
         let rows = try await queries.query(
             NagStatements.duplicate(of: order, in: ledger, by: caller.userID, at: caller.now))
-        guard let twin: NagID = try rows.first?["id"] else { return nil }
+        guard let earlier: NagID = try rows.first?["id"] else { return nil }
         caller.markReplayed()
-        return try await view(caller, twin, queries).nag
+        return try await view(caller, earlier, queries).nag
     }
 
     /// Creates a nag that was written offline, by the rules and within the limits of one that is sent at once.

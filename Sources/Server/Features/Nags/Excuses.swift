@@ -18,12 +18,12 @@ extension Nags {
         return try await decide(caller, on: call.parameters.nagID, .submitExcuse) { view, queries in
             try input.requireSameFamily(view.nag)
             let rows = try await queries.query(NagStatements.excusePermission(caller.userID, in: view.settingsFamily))
-            guard let gate = rows.first, try gate["has_consent"] else {
+            guard let permission = rows.first, try permission["has_consent"] else {
                 return view.refuse(
                     .submitExcuse, reason: ErrorReason.consentMissing,
                     APIError.aiConsentIsMissing)
             }
-            guard try view.role != .child || gate["can_submit_excuses"] else {
+            guard try view.role != .child || permission["can_submit_excuses"] else {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
             }
             // An excuse is a message to the creator; once they have left, it is for the guardians alone.
