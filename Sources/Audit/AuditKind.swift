@@ -172,86 +172,10 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
 
 extension AuditKind {
     /// Whether the entry records a refusal, which changes nothing.
-    public var isDenial: Bool { rawValue.hasSuffix(".denied") }
+    public var isDenial: Bool { rawValue.hasSuffix(Self.denialSuffix) }
 
-    /// The part of the audited state that an entry of this kind changes.
-    public var effect: StateEffect {
-        switch self {
-        case .accountCreated: .accountCreated
-        case .accountDeleted: .accountDeleted
-        case .adminCreated: .adminCreated
-        case .adminRevoked: .adminRevoked
-        case .aiConstraintChanged, .aiConstraintCreated: .constraintSet
-        case .aiConstraintDeleted: .constraintDeleted
-        case .aiConstraintsImported: .constraintsImported
-        case .aiConstraintsReordered: .constraintsReordered
-        case .connectionAccepted: .connectionAccepted
-        case .connectionChanged: .connectionChanged
-        case .connectionDeclined: .connectionDeclined
-        case .connectionInvited: .connectionInvited
-        case .connectionRevoked: .connectionRevoked
-        case .consentGranted: .consentGranted
-        case .consentRevoked: .consentRevoked
-        case .familyCreated: .familyCreated
-        case .incentiveApproved: .incentiveApproved
-        case .incentiveRuleChanged, .incentiveRuleCreated: .incentiveRuleSet
-        case .memberAdded: .memberAdmitted(liftsSuspensions: true, opensAccount: false)
-        case .memberCreated: .memberAdmitted(liftsSuspensions: false, opensAccount: true)
-        case .memberJoined: .memberAdmitted(liftsSuspensions: false, opensAccount: false)
-        case .memberLeft, .memberRemoved: .memberDeparted
-        case .memberRoleChanged: .memberRaised
-        case .nagCommitted, .nagUpdated: .nagEdited
-        case .nagCompleted: .nagCompleted
-        case .nagCreated: .nagCreated
-        case .nagDismissed: .nagDismissed
-        case .nagEscalated: .nagEscalated
-        case .nagMissed: .nagMissed
-        case .nagSnoozed: .nagSnoozed
-        case .nagUndismissed: .nagUndismissed
-        case .nagWithdrawn: .nagWithdrawn
-        case .nagsCancelled: .nagsCancelled
-        case .personErased: .personErased
-        case .policyApproved: .policyApproved
-        case .policyChanged: .policyChanged
-        case .policyProposed: .policyProposed
-        case .relationshipSuspended: .relationshipSuspended
-        case .accountPurged, .adminRead, .aiAskCoach, .aiCoaching, .aiDigest, .aiPatterns, .aiPredictCompletion,
-            .aiPushBack,
-            .aiSelectTone, .aiSummarizeExcuse, .blockCreated, .blockLifted, .childCredentialsSet,
-            .childLockoutBegun, .childLockoutLifted, .childPinChanged, .childSettingsChanged, .demoSeeded,
-            .emailChangeRequested,
-            .emailChanged, .excuseSubmitted,
-            .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied, .merkleLogAccepted, .nagNoteAdded,
-            .passwordChanged, .passwordResetRequested, .preferencesChanged, .sessionOpened, .sessionRefreshed,
-            .sessionRevoked, .signInFailed, .auditLogPruned:
-            .none
-        case .accountChanged, .accountExported, .accountPhoneChanged, .accountPhoneRemoved, .accountPhoneRequested,
-            .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
-            .attachmentAdded, .auditFindingAcknowledged, .auditFindingReviewDenied,
-            .aiConfirmationDeclined, .aiConstraintChangeDenied, .aiExecutionRefused, .aiExecutionsDeleted,
-            .aiExecutionsReadDenied, .aiSessionBegun, .aiSessionEnded, .deliveryResent, .deliveryReviewDenied,
-            .deviceMoved, .deviceRegistered, .deviceRemoved,
-            .incentiveApproveDenied,
-            .incentiveReadDenied, .incentiveRuleChangeDenied, .nagReadDeliveriesDenied:
-            .none
-        case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:
-            .none
-        case .aiKeyDeleted, .aiKeySet, .aiKeyUseDenied: .none
-        case .draftApproved, .draftConfirmed, .draftCreated, .draftEdited, .draftExecuted, .draftExpired,
-            .draftRejected, .draftStepDenied:
-            .none
-        case .accountDeleteDenied, .aiAskCoachDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied,
-            .aiPredictCompletionDenied,
-            .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,
-            .childCredentialsSetDenied, .childLockoutLiftDenied, .childPinChangeDenied, .childSettingsChangeDenied,
-            .childSettingsReadDenied, .consentGrantDenied, .consentRevokeDenied, .familyChangeDenied,
-            .familyCodeRenewDenied, .gamificationReadDenied, .memberAddDenied, .memberCreateDenied,
-            .memberJoinDenied, .memberLeaveDenied, .memberRemoveDenied, .nagAddNoteDenied, .nagCommitDenied,
-            .nagCreateDenied, .nagDismissDenied, .nagEditDenied, .nagReadDenied, .nagReadExcusesDenied,
-            .nagSnoozeDenied, .nagSubmitExcuseDenied, .nagUpdateStatusDenied, .nagWithdrawDenied,
-            .policyApproveDenied, .policyChangeDenied, .policyReadDenied, .preferencesChangeDenied,
-            .preferencesReadDenied, .relationshipSuspendDenied, .reportReadDenied:
-            .none
-        }
-    }
+    static let denialSuffix = ".denied"
+
+    /// Whether the act opens the subject's account.
+    public var opensAccount: Bool { self == .accountCreated || self == .memberCreated || self == .adminCreated }
 }

@@ -40,9 +40,4 @@ struct AuditKindTests {
         }
         #expect(isUsed, "the server does not write “\(kind.rawValue)”")
     }
-
-    @Test("an audit entry of a refusal has no effect on the state")
-    func denials() {
-        for kind in AuditKind.allCases where kind.isDenial { #expect(kind.effect == .none) }
-    }
 }

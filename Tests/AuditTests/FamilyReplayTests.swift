@@ -27,7 +27,13 @@ struct FamilyReplayTests {
 
     private static func member(_ user: UInt64, _ person: Pseudonym?, _ role: String, isActive: Bool = true) -> StateRow
     {
-        .member(MemberRow(user: UserID(high: 3, low: user), person: person, role: role, isActive: isActive))
+        let user = UserID(high: 3, low: user)
+        return StateRow(
+            .membership, id: user.description, keys: person.map { [.person($0)] } ?? [],
+            [
+                "role": .text(role), "status": isActive ? "active" : "removed",
+                StateFinding.pseudonymField: StateValue(user),
+            ], user: user, person: person)
     }
 
     private static let founded: [(kind: String, subject: Pseudonym?, resource: ResourceID?, details: AuditBody?)] = [
@@ -39,20 +45,23 @@ struct FamilyReplayTests {
     ]
 
     private static func report(
-        _ replay: FamilyReplay, _ rows: [StateRow], relationships: [RelationshipRow] = []
+        _ replay: FamilyReplay, _ rows: [StateRow], relationships: [StateRow] = []
     ) -> StateReport {
-        var state = FamilyReconciliation(replay, relationships: relationships)
-        for row in rows { state.check(row) }
-        for row in relationships { state.check(.relationship(row)) }
+        var state = FamilyReconciliation(replay, relationships: [:])
+        for row in rows + relationships { state.check(row) }
         return state.finish()
     }
 
-    private static let relationship = RelationshipRow(
-        id: RelationshipID(high: 5, low: 1), parties: [parent, child], status: "active")
-    private static let policy = StateRow.policy(
-        PolicyRow(
-            id: PolicyID(high: 4, low: 1), owners: [parent], isInForce: true, values: PolicyRow.standard, proposal: nil)
-    )
+    private static let relationship = StateRow(
+        .relationship, id: "5", keys: [.pair(of: parent, and: child)], ["status": "active"])
+    private static let policy: StateRow = {
+        var values: [String: StateValue] = [
+            "id": StateValue(PolicyID(high: 4, low: 1)), "in_force": "true", "owners": .people([parent]),
+            "version": "1", "awaits_co_owner": "false", "proposal": .text(nil), "proposed_terms": .text(nil),
+        ]
+        for (name, value) in PolicyNote.values(of: .standard, others: "") { values[name] = .text(value) }
+        return StateRow(.policy, id: "4", keys: [.policy], values)
+    }()
 
     @Test("rows that match the entries are explained")
     func explained() {
@@ -93,7 +102,7 @@ struct FamilyReplayTests {
             ("person.erased", Self.child, nil, [:]),
         ])
         var revoked = Self.relationship
-        (revoked.parties, revoked.status) = ([Self.parent, nil], "revoked")
+        (revoked.keys, revoked.values["status"]) = ([], "revoked")
         let report = Self.report(
             erased,
             [Self.member(1, Self.parent, "guardian"), Self.member(2, nil, "child", isActive: false), Self.policy],
@@ -111,5 +120,32 @@ struct FamilyReplayTests {
             [Self.member(1, Self.parent, "guardian"), Self.member(2, Self.child, "child"), Self.policy],
             relationships: [Self.relationship])
         #expect(report.verdict == "incomplete" && report.incomplete?.contains("family.merged") == true)
+    }
+
+    @Test("a version of an incentive rule whose entry has lost its details is missed if its row is deleted")
+    func lostVersions() {
+        let rule = ResourceID(high: 6, low: 1)
+        let first = IncentiveRuleVersion(
+            version: 1,
+            terms: IncentiveTerms(
+                trigger: .streakReached, count: 5, reward: .bonusPoints, amount: 10, approvalMode: .auto),
+            status: .active)
+        let replay = Self.replay(
+            Self.founded + [
+                ("incentive_rule.created", nil, rule, first.details), ("incentive_rule.changed", Self.child, rule, nil),
+                ("person.erased", Self.child, nil, [:]),
+            ])
+        func version(_ number: Int, _ status: String) -> StateRow {
+            StateRow(
+                .incentiveRule, id: "\(rule) \(number)", keys: [.version(of: rule, number)],
+                ["status": .text(status), "terms": "streak_reached 5 bonus_points 10 auto"])
+        }
+        let rows = [Self.member(1, Self.parent, "guardian"), Self.member(2, nil, "child"), Self.policy]
+        let whole = Self.report(replay, rows + [version(1, "superseded"), version(2, "active")])
+        #expect(whole.findings == [] && whole.gaps[.erased] == 2)
+        let missing = Self.report(replay, rows + [version(1, "superseded")])
+        #expect(missing.findings.map(\.problem) == [.noRow] && missing.findings.first?.id == "\(rule) 2")
+        let second = Self.report(replay, rows + [version(1, "superseded"), version(2, "active"), version(2, "active")])
+        #expect(second.findings.map(\.problem) == [.noEntry])
     }
 }

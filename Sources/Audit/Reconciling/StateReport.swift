@@ -26,6 +26,9 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         case unread
     }
 
+    /// The field of a finding about a person's pseudonym in a row.
+    public static let pseudonymField = "pseudonym"
+
     public var family: FamilyID?
     public var subject: Subject
     /// The row's id: an id of the database, never a name.

@@ -20,7 +20,7 @@ struct AccountCheck {
             .contains { note in SignedNote(note).map { trusted.haveSigned($0) } ?? false }
     }
 
-    /// - Parameter pause: called between pages.
+    /// - Parameter pause: called after each page.
     func run(pause: (_ rows: Int) async throws -> Void = { _ in }) async throws -> StateReport {
         var report = StateReport()
         try await checkAccounts(&report, pause)
@@ -30,7 +30,9 @@ struct AccountCheck {
     }
 
     private func checkAccounts(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
-        try await checkRows(ReconcileStatements.accounts(after:), &report, pause) { (user: UserID, row, report) in
+        try await database.forEachRow(ReconcileStatements.accounts(after:), pause: pause) { row in
+            let user: UserID = try row["id"]
+            report.rows += 1
             guard try row["is_known"] else { return report.add(.erased) }
             if try !row["is_opened"] { unexplained(.account, user.description, &report) }
             if try row["is_deleted"], try !row["is_ended"] {
@@ -48,8 +50,9 @@ struct AccountCheck {
     }
 
     private func checkPersonalConsents(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
-        try await checkRows(ReconcileStatements.personalConsents(after:), &report, pause) {
-            (consent: ConsentID, row, report) in
+        try await database.forEachRow(ReconcileStatements.personalConsents(after:), pause: pause) { row in
+            let consent: ConsentID = try row["id"]
+            report.rows += 1
             guard try row["is_given"] else { return unexplained(.consent, consent.description, &report) }
             let (isRevoked, isTakenBack): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
             guard isRevoked != isTakenBack else { return }
@@ -58,26 +61,6 @@ struct AccountCheck {
             differs(
                 .consent, consent.description, "revoked", "\(isRevoked)", "\(isTakenBack)", &report,
                 mayBePruned: isRevoked)
-        }
-    }
-
-    /// Checks every row of a statement that reads pages in the order of `id`.
-    private func checkRows<Kind>(
-        _ page: (_ last: Identifier<Kind>?) -> SQL, _ report: inout StateReport, _ pause: (Int) async throws -> Void,
-        _ check: (Identifier<Kind>, Row, inout StateReport) throws -> Void
-    ) async throws {
-        var last: Identifier<Kind>?
-        while true {
-            let rows = try await database.query(page(last))
-            for index in 0..<rows.count {
-                let row = rows[index]
-                let id: Identifier<Kind> = try row["id"]
-                last = id
-                report.rows += 1
-                try check(id, row, &report)
-            }
-            guard rows.count == ReconcileStatements.pageSize else { return }
-            try await pause(rows.count)
         }
     }
 

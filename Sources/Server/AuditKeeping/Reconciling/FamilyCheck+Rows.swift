@@ -27,47 +27,135 @@ extension PreparedEntry {
     }
 }
 
-extension MemberRow {
-    init(_ row: Row) throws(PostgresError) {
-        self.init(
-            user: try row["user_id"], person: try row["pseudonym"], role: try row["role"],
-            isActive: try row["is_active"])
+extension Row {
+    /// Reads columns of texts and of people.
+    fileprivate func stateValues(
+        _ texts: [StaticString], people: [StaticString] = []
+    ) throws(PostgresError) -> [String: StateValue] {
+        var values: [String: StateValue] = [:]
+        for name in texts { values[name.description] = .text(try self[name]) }
+        for name in people { values[name.description] = .person(try self[name]) }
+        return values
     }
 }
 
-extension ConnectionRow {
-    init(_ row: Row) throws(PostgresError) {
+extension StateRow {
+    init(member row: Row) throws(PostgresError) {
+        let (user, person): (UserID, Pseudonym?) = (try row["user_id"], try row["pseudonym"])
+        var values = try row.stateValues(["role", "status"])
+        values[StateFinding.pseudonymField] = StateValue(user)
         self.init(
-            id: try row["id"], inviter: try row["inviter"], invitee: try row["invitee"], status: try row["status"],
-            inviterSharesChildren: try row["inviter_shares_children"],
-            inviteeSharesChildren: try row["invitee_shares_children"])
+            .membership, id: user.description, keys: person.map { [.person($0)] } ?? [], values, user: user,
+            person: person)
+    }
+
+    init(relationship row: Row) throws(PostgresError) {
+        let (one, other): (Pseudonym?, Pseudonym?) = (try row["a"], try row["b"])
+        let id: RelationshipID = try row["id"]
+        var keys: [StateKey] = []
+        if let one, let other { keys = [.pair(of: one, and: other)] }
+        self.init(.relationship, id: id.description, keys: keys, try row.stateValues(["status"]))
+    }
+
+    init(consent row: Row) throws(PostgresError) {
+        let id: ResourceID = try row["id"]
+        var values = try row.stateValues(["type", "revoked", "granted_seq"], people: ["user"])
+        // Consents that are older than the column.
+        if values["granted_seq"] == "0" { values["granted_seq"] = .unknown }
+        self.init(.consent, id: id.description, keys: [.id(id)], values)
+    }
+
+    init(nag row: Row) throws(PostgresError) {
+        let (id, changedBy): (ResourceID, Int64) = (try row["id"], try row["sync_seq"])
+        let dueAt: Timestamp = try row["due_at"]
+        var values = try row.stateValues(
+            ["category", "status", "dismissed", "phase"], people: ["creator", "recipient"])
+        (values["due_at"], values["sync_seq"]) = (.text(dueAt.rfc3339), StateValue(changedBy))
+        self.init(
+            .nag, id: id.description, keys: [.id(id)], values, person: try row["recipient"],
+            source: try row["parent_nag_id"], changedBy: changedBy)
+    }
+
+    /// Reads a gamification event: what an incentive rule gave, or else the score of the entry that made it.
+    init(points row: Row) throws(PostgresError) {
+        let (id, madeBy): (ResourceID, Int64) = (try row["id"], try row["sync_seq"])
+        var values = try row.stateValues(["nag", "delta_points", "streak_delta", "is_completion"], people: ["user"])
+        values["sync_seq"] = StateValue(madeBy)
+        self.init(
+            .points, id: id.description, keys: [.id(id), .number(madeBy)], values, user: try row["user_id"],
+            person: try row["user"], madeBy: madeBy, changedBy: madeBy)
+    }
+
+    init(badge row: Row) throws(PostgresError) {
+        let (user, person): (UserID, Pseudonym?) = (try row["user_id"], try row["pseudonym"])
+        let type: String = try row["type"]
+        self.init(
+            .badge, id: "\(user) \(type)", keys: person.map { [.badge($0, type: type)] } ?? [],
+            try row.stateValues(["type"]), person: person)
+    }
+
+    init(connection row: Row) throws(PostgresError) {
+        let id: ResourceID = try row["id"]
+        self.init(
+            .connection, id: id.description, keys: [.id(id)],
+            try row.stateValues(
+                ["status", "inviter_shares_children", "invitee_shares_children"], people: ["inviter", "invitee"]))
+    }
+
+    init(incentiveRule row: Row) throws(PostgresError) {
+        let (id, version): (ResourceID, Int) = (try row["id"], try row["version"])
+        self.init(
+            .incentiveRule, id: "\(id) \(version)", keys: [.version(of: id, version)],
+            try row.stateValues(["status", "terms"]))
+    }
+
+    init(incentive row: Row) throws(PostgresError) {
+        let id: ResourceID = try row["id"]
+        self.init(
+            .incentive, id: id.description, keys: [.id(id)],
+            try row.stateValues(["nag", "rule", "version", "applied"], people: ["user"]), person: try row["user"],
+            source: try row["nag_id"])
+    }
+
+    /// Reads a constraint. One with a value that no constraint has differs in all its terms.
+    init(constraint row: Row) throws {
+        let id: ResourceID = try row["id"]
+        let note = (try? ConstraintResponse(row))?.auditNote
+        self.init(
+            .constraint, id: id.description, keys: [.id(id)],
+            [
+                "scope": note.map { .text($0.scope.rawValue) } ?? "other",
+                "priority": note.map { StateValue($0.priority) } ?? "other",
+                "terms": note.map { .text($0.terms) } ?? "other", "owner": .person(try row["pseudonym"]),
+            ])
+    }
+
+    init(policy row: Row) throws {
+        let id: PolicyID = try row["id"]
+        let limits = try FamilyPolicy(row)
+        let terms = PolicyTerms(
+            owners: [], limits: limits, others: try CurrentPolicy.jsonObject(try row["constraints"]))
+        let proposal = try PolicyProposalNote(row)
+        var values = try row.stateValues(["in_force", "version", "awaits_co_owner"])
+        for (name, value) in terms.auditValues { values[name] = .text(value) }
+        values["id"] = StateValue(id)
+        values["owners"] = .people(try row.list("owners") ?? [])
+        values["proposal"] = .text(proposal?.id)
+        values["proposed_terms"] = .text(proposal?.terms)
+        self.init(.policy, id: id.description, keys: [.policy], values)
     }
 }
 
-extension ConsentRow {
-    init(_ row: Row) throws(PostgresError) {
+extension PolicyProposalNote {
+    /// Reads the proposal of a row; nil where nothing is proposed.
+    fileprivate init?(_ row: Row) throws {
+        guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
+        let constraints = try CurrentPolicy.jsonObject(try row["proposed_constraints"])
+        // What no owner can propose is no proposal of theirs.
+        let values = (try? PolicyTerms(owners: [], constraints: constraints))?.auditValues ?? [:]
         self.init(
-            id: try row["id"], person: try row["pseudonym"], type: try row["consent_type"],
-            isRevoked: try row["is_revoked"], grantedBy: try row["granted_seq"])
-    }
-}
-
-extension NagRow {
-    init(_ row: Row) throws(PostgresError) {
-        self.init(
-            id: try row["id"], creator: try row["creator"], recipient: try row["recipient"],
-            category: try row["category"], dueAt: try row["due_at"], status: try row["status"],
-            isDismissed: try row["is_dismissed"], phase: try row["phase"], parent: try row["parent_nag_id"],
-            changedBy: try row["sync_seq"])
-    }
-}
-
-extension ScoreRow {
-    init(_ row: Row) throws(PostgresError) {
-        self.init(
-            id: try row["id"], user: try row["user_id"], person: try row["pseudonym"], nag: try row["nag_id"],
-            points: try row["points"], streakDelta: try row["streak"], isCompletion: try row["is_completion"],
-            madeBy: try row["sync_seq"])
+            id: id.description, owners: Set(try row.list("proposed_owners") ?? []), values: values,
+            approvers: Set(try row.list("approvers") ?? []))
     }
 }
 
@@ -81,48 +169,5 @@ extension TotalsRow {
             dropped: ScoreSums(
                 points: try row["dropped_points"], streak: try row["dropped_streak"],
                 events: try row["dropped_events"], completions: try row["dropped_completions"]))
-    }
-}
-
-extension BadgeRow {
-    init(_ row: Row) throws(PostgresError) {
-        self.init(user: try row["user_id"], person: try row["pseudonym"], type: try row["badge_type"])
-    }
-}
-
-extension IncentiveRuleRow {
-    init(_ row: Row) throws(PostgresError) {
-        func word<Value: RawRepresentable>(_ name: StaticString) throws(PostgresError) -> Value?
-        where Value.RawValue == String {
-            let text: String? = try row[name]
-            return text.flatMap(Value.init)
-        }
-        func number(_ name: StaticString) throws(PostgresError) -> Int? {
-            let text: String? = try row[name]
-            return text.flatMap { Int($0) }
-        }
-        var terms: IncentiveTerms?
-        if let trigger: IncentiveTrigger = try word("trigger"), let count = try number("count"),
-            let reward: IncentiveReward = try word("reward"), let amount = try number("amount"),
-            let mode: IncentiveApprovalMode = try word("approval_mode")
-        {
-            terms = IncentiveTerms(trigger: trigger, count: count, reward: reward, amount: amount, approvalMode: mode)
-        }
-        self.init(id: try row["id"], status: try row["status"], version: try row["version"], terms: terms)
-    }
-}
-
-extension IncentiveRow {
-    init(_ row: Row) throws(PostgresError) {
-        self.init(
-            id: try row["id"], nag: try row["nag_id"], rule: try row["rule_id"], version: try row["version"],
-            person: try row["pseudonym"], isApplied: try row["is_applied"])
-    }
-}
-
-extension ConstraintRow {
-    init(_ row: Row) throws {
-        self.init(
-            id: try row["id"], owner: try row["pseudonym"], note: (try? ConstraintResponse(row))?.auditNote)
     }
 }

@@ -80,7 +80,7 @@ struct FamilyCheck {
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
             let body = scan.verify(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
-            if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true,
+            if let person = act.subject, AuditKind(rawValue: act.kind)?.opensAccount == true,
                 scan.replay.damage.stop == nil
             {
                 opened.append((person, body?["user"], entry.number))
@@ -119,92 +119,60 @@ struct FamilyCheck {
             scan.addDamage(code, number)
             if isTail { scan.endEarly() }
         }
-        let relationships = try await relationships(of: scan.family, queries)
+        let relationships = try await queries.query(ReconcileStatements.relationships(of: scan.family))
+            .map { row throws(PostgresError) in (id: try row["id"] as ResourceID, row: try StateRow(relationship: row))
+            }
         var state = FamilyReconciliation(
-            scan.replay, relationships: relationships,
+            scan.replay,
+            relationships: Dictionary(
+                relationships.compactMap { relationship in relationship.row.keys.first.map { (relationship.id, $0) } },
+                uniquingKeysWith: { first, _ in first }),
             // A day more: the clocks of servers differ.
             deletedBefore: clock.now() - GamificationStatements.period + .days(1))
-        try await checkRows(of: scan.family, &state, relationships, queries, renew)
+        for relationship in relationships { state.check(relationship.row) }
+        try await checkRows(of: scan.family, &state, queries, renew)
         var report = scan.report()
         report.merge(state.finish())
         return report
     }
 
-    private func relationships(of family: FamilyID, _ queries: any Queries) async throws -> [RelationshipRow] {
-        try await queries.query(ReconcileStatements.relationships(of: family)).map { row throws(PostgresError) in
-            RelationshipRow(id: try row["id"], parties: [try row["a"], try row["b"]], status: try row["status"])
-        }
-    }
-
     private func checkRows(
-        of family: FamilyID, _ state: inout FamilyReconciliation, _ relationships: [RelationshipRow],
-        _ queries: any Queries, _ renew: () async throws -> Void
+        of family: FamilyID, _ state: inout FamilyReconciliation, _ queries: any Queries,
+        _ renew: () async throws -> Void
     ) async throws {
-        for row in try await queries.query(ReconcileStatements.members(of: family)).map(MemberRow.init) {
-            state.check(.member(row))
+        for (statement, read) in [
+            (ReconcileStatements.members(of: family), StateRow.init(member:)),
+            (ReconcileStatements.connection(family), StateRow.init(connection:)),
+            (ReconcileStatements.policies(of: family), StateRow.init(policy:)),
+            (ReconcileStatements.badges(of: family), StateRow.init(badge:)),
+            (ReconcileStatements.incentiveRules(of: family), StateRow.init(incentiveRule:)),
+        ] as [(SQL, (Row) throws -> StateRow)] {
+            for row in try await queries.query(statement).map(read) { state.check(row) }
         }
-        for row in relationships { state.check(.relationship(row)) }
-        for row in try await queries.query(ReconcileStatements.connection(family)).map(ConnectionRow.init) {
-            state.check(.connection(row))
+        let pause = { (_: Int) in try await renew() }
+        try await queries.forEachRow({ ReconcileStatements.consents(of: family, after: $0) }, pause: pause) {
+            state.check(try StateRow(consent: $0))
         }
-        try await checkPages({ ReconcileStatements.consents(of: family, after: $0) }, queries, renew) {
-            state.check(.consent(try ConsentRow($0)))
+        try await queries.forEachRow({ ReconcileStatements.nags(of: family, after: $0) }, pause: pause) {
+            state.check(try StateRow(nag: $0))
         }
-        for row in try await queries.query(ReconcileStatements.policies(of: family)).map(PolicyRow.init) {
-            state.check(.policy(row))
-        }
-        try await checkPages({ ReconcileStatements.nags(of: family, after: $0) }, queries, renew) {
-            state.check(.nag(try NagRow($0)))
-        }
-        try await checkPages(
-            { ReconcileStatements.scores(of: family, after: $0) }, place: { (at: try $0["sync_ts"], id: try $0["id"]) },
-            queries, renew
+        try await queries.forEachRow(
+            { ReconcileStatements.points(of: family, after: $0) }, place: { (at: try $0["sync_ts"], id: try $0["id"]) },
+            pause: pause
         ) {
-            state.check(.score(try ScoreRow($0)))
+            state.check(try StateRow(points: $0))
         }
         for row in try await queries.query(ReconcileStatements.totals(of: family)).map(TotalsRow.init) {
-            state.check(.totals(row))
+            state.check(row)
         }
-        for row in try await queries.query(ReconcileStatements.badges(of: family)).map(BadgeRow.init) {
-            state.check(.badge(row))
+        try await queries.forEachRow({ ReconcileStatements.incentives(of: family, after: $0) }, pause: pause) {
+            state.check(try StateRow(incentive: $0))
         }
-        for row in try await queries.query(ReconcileStatements.incentiveRules(of: family)).map(IncentiveRuleRow.init) {
-            state.check(.incentiveRule(row))
-        }
-        try await checkPages({ ReconcileStatements.incentives(of: family, after: $0) }, queries, renew) {
-            state.check(.incentive(try IncentiveRow($0)))
-        }
-        try await checkPages(
-            { ConstraintStatements.withOwners(after: $0, limit: ReconcileStatements.pageSize, in: family) }, queries,
-            renew
+        try await queries.forEachRow(
+            { ConstraintStatements.withOwners(after: $0, limit: ReconcileStatements.pageSize, in: family) },
+            pause: pause
         ) {
-            state.check(.constraint(try ConstraintRow($0)))
-        }
-    }
-
-    /// Checks every row of a statement that reads pages in the order of `id`.
-    private func checkPages<Kind>(
-        _ page: (_ last: Identifier<Kind>?) -> SQL, _ queries: any Queries, _ renew: () async throws -> Void,
-        _ check: (Row) throws -> Void
-    ) async throws {
-        try await checkPages(page, place: { try $0["id"] }, queries, renew, check)
-    }
-
-    /// Checks every row of a statement that reads pages.
-    /// - Parameter place: the place of a row in the statement's order.
-    private func checkPages<Place>(
-        _ page: (_ last: Place?) -> SQL, place: (Row) throws -> Place, _ queries: any Queries,
-        _ renew: () async throws -> Void, _ check: (Row) throws -> Void
-    ) async throws {
-        var last: Place?
-        while true {
-            let rows = try await queries.query(page(last))
-            for index in 0..<rows.count {
-                try check(rows[index])
-                last = try place(rows[index])
-            }
-            try await renew()
-            if rows.count < ReconcileStatements.pageSize { return }
+            state.check(try StateRow(constraint: $0))
         }
     }
 }

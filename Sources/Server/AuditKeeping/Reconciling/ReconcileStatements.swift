@@ -64,9 +64,11 @@ enum ReconcileStatements {
 
     // MARK: Rows of a family
 
+    // Columns have the names of `StateRow.values`, and are texts as entries write them.
+
     static func members(of family: FamilyID) -> SQL {
         """
-        SELECT m.user_id, u.pseudonym, m.role, m.status = 'active' AS is_active
+        SELECT m.user_id, u.pseudonym, m.role, CASE m.status WHEN 'active' THEN 'active' ELSE 'removed' END AS status
         FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.family_id = \(family)
         """
     }
@@ -81,7 +83,8 @@ enum ReconcileStatements {
     static func consents(of family: FamilyID, after last: ConsentID?) -> SQL {
         let isNext: SQL = last.map { "AND k.id > \($0)" } ?? ""
         return """
-            SELECT k.id, u.pseudonym, k.consent_type, k.revoked_at IS NOT NULL AS is_revoked, k.granted_seq
+            SELECT k.id, u.pseudonym AS user, k.consent_type AS type, (k.revoked_at IS NOT NULL)::text AS revoked,
+                   k.granted_seq::text AS granted_seq
             FROM consents k JOIN users u ON u.id = k.user_id
             WHERE k.family_id = \(family) \(isNext) ORDER BY k.id LIMIT \(pageSize)
             """
@@ -89,10 +92,11 @@ enum ReconcileStatements {
 
     static func policies(of family: FamilyID) -> SQL {
         """
-        SELECT o.id, \(pseudonyms("o.owners")) AS owners, o.is_default AND o.status = 'active' AS is_in_force,
+        SELECT o.id, \(pseudonyms("o.owners")) AS owners, (o.is_default AND o.status = 'active')::text AS in_force,
                o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
                o.third_party_models,
-               o.constraints::text AS constraints, o.version::bigint AS version, o.awaits_co_owner, o.proposal_id,
+               o.constraints::text AS constraints, o.version::text AS version,
+               o.awaits_co_owner::text AS awaits_co_owner, o.proposal_id,
                \(pseudonyms("o.proposed_owners")) AS proposed_owners,
                o.proposed_constraints::text AS proposed_constraints,
                \(pseudonyms("ARRAY(SELECT a.approver_id FROM policy_approvals a WHERE a.family_id = o.family_id AND a.policy_id = o.id AND a.proposal_id = o.proposal_id)"))
@@ -113,18 +117,20 @@ enum ReconcileStatements {
         let isNext: SQL = last.map { "AND n.id > \($0)" } ?? ""
         return """
             SELECT n.id, c.pseudonym AS creator, r.pseudonym AS recipient, n.category, n.due_at, n.status,
-                   n.recipient_dismissed_at IS NOT NULL AS is_dismissed, n.phase::bigint AS phase, n.parent_nag_id, n.sync_seq
+                   (n.recipient_dismissed_at IS NOT NULL)::text AS dismissed, n.phase::text AS phase, n.parent_nag_id,
+                   n.sync_seq
             FROM nags n JOIN users c ON c.id = n.creator_id JOIN users r ON r.id = n.recipient_id
             WHERE n.family_id = \(family) \(isNext) ORDER BY n.id LIMIT \(pageSize)
             """
     }
 
     /// Reads a page of a family's gamification events, in the order of their creation.
-    static func scores(of family: FamilyID, after last: (at: Timestamp, id: EventID)?) -> SQL {
+    static func points(of family: FamilyID, after last: (at: Timestamp, id: EventID)?) -> SQL {
         let isNext: SQL = last.map { "AND (g.sync_ts, g.id) > (\($0.at), \($0.id))" } ?? ""
         return """
-            SELECT g.id, g.user_id, u.pseudonym, g.nag_id, g.delta_points::bigint AS points,
-                   g.streak_delta::bigint AS streak, g.event_type = 'nag_completed' AS is_completion, g.sync_seq, g.sync_ts
+            SELECT g.id, g.user_id, u.pseudonym AS user, g.nag_id::text AS nag, g.delta_points::text AS delta_points,
+                   g.streak_delta::text AS streak_delta, (g.event_type = 'nag_completed')::text AS is_completion,
+                   g.sync_seq, g.sync_ts
             FROM gamification_events g JOIN users u ON u.id = g.user_id
             WHERE g.family_id = \(family) \(isNext) ORDER BY g.sync_ts, g.id LIMIT \(pageSize)
             """
@@ -140,7 +146,7 @@ enum ReconcileStatements {
 
     static func badges(of family: FamilyID) -> SQL {
         """
-        SELECT b.user_id, u.pseudonym, b.badge_type FROM badges b JOIN users u ON u.id = b.user_id
+        SELECT b.user_id, u.pseudonym, b.badge_type AS type FROM badges b JOIN users u ON u.id = b.user_id
         WHERE b.family_id = \(family)
         """
     }
@@ -148,8 +154,9 @@ enum ReconcileStatements {
     /// Reads the connection that the chain belongs to. No row for a family's chain.
     static func connection(_ id: FamilyID) -> SQL {
         """
-        SELECT c.id, a.pseudonym AS inviter, b.pseudonym AS invitee, c.status, c.inviter_shares_children,
-               c.invitee_shares_children
+        SELECT c.id, a.pseudonym AS inviter, b.pseudonym AS invitee, c.status,
+               c.inviter_shares_children::text AS inviter_shares_children,
+               c.invitee_shares_children::text AS invitee_shares_children
         FROM connections c JOIN users a ON a.id = c.inviter_id LEFT JOIN users b ON b.id = c.invitee_id
         WHERE c.id = \(id)
         """
@@ -157,8 +164,9 @@ enum ReconcileStatements {
 
     static func incentiveRules(of family: FamilyID) -> SQL {
         """
-        SELECT id, version::bigint AS version, status, condition ->> 'type' AS trigger, condition ->> 'count' AS count,
-               action ->> 'type' AS reward, action ->> 'amount' AS amount, approval_mode
+        SELECT id, version::bigint AS version, status,
+               concat_ws(' ', condition ->> 'type', condition ->> 'count', action ->> 'type', action ->> 'amount',
+                         approval_mode) AS terms
         FROM incentive_rules WHERE family_id = \(family)
         """
     }
@@ -166,8 +174,8 @@ enum ReconcileStatements {
     static func incentives(of family: FamilyID, after last: IncentiveEventID?) -> SQL {
         let isNext: SQL = last.map { "AND i.id > \($0)" } ?? ""
         return """
-            SELECT i.id, i.nag_id, i.rule_id, i.rule_version::bigint AS version, u.pseudonym,
-                   i.applied_at IS NOT NULL AS is_applied
+            SELECT i.id, i.nag_id, i.nag_id::text AS nag, i.rule_id::text AS rule, i.rule_version::text AS version,
+                   u.pseudonym AS user, (i.applied_at IS NOT NULL)::text AS applied
             FROM incentive_events i JOIN users u ON u.id = i.user_id
             WHERE i.family_id = \(family) \(isNext) ORDER BY i.id LIMIT \(pageSize)
             """

@@ -41,7 +41,7 @@ struct PolicyTerms: Hashable {
     func widens(_ other: PolicyTerms) -> Bool { limits.widens(other.limits) || others != other.others }
 
     /// The limits in the form recorded in the audit log.
-    var auditValues: [String: String] { PolicyRow.fieldTexts(of: limits, others: digestOfOthers) }
+    var auditValues: [String: String] { PolicyNote.values(of: limits, others: digestOfOthers) }
 
     /// SHA-256 of the other names and values, in the order of the names; empty without any.
     var digestOfOthers: String {

@@ -81,6 +81,8 @@ struct Tampering: Sendable, CustomTestStringConvertible {
             UPDATE policies SET owners = owners || (SELECT user_id FROM memberships WHERE role = 'participant')
             """),
         Tampering(
+            "a policy's owner named twice", .policy, .differs, "UPDATE policies SET owners = owners || owners[1]"),
+        Tampering(
             "a policy's other names changed", .policy, .differs, "UPDATE policies SET constraints = '{\"a\": 1}'"),
         Tampering(
             "a block on widening a policy set", .policy, .differs, "UPDATE policies SET awaits_co_owner = true"),
@@ -132,6 +134,13 @@ struct Tampering: Sendable, CustomTestStringConvertible {
             """
             UPDATE member_totals t SET points = points + 100, events = events + 1 FROM memberships m
             WHERE m.user_id = t.user_id AND m.role = 'participant'
+            """),
+        Tampering(
+            "a missed nag's score made a completion's", .points, .differs,
+            "UPDATE gamification_events SET event_type = 'nag_completed' WHERE event_type = 'nag_missed'",
+            """
+            UPDATE member_totals t SET completions = (SELECT count(*) FROM gamification_events g
+                                                      WHERE g.user_id = t.user_id AND g.event_type = 'nag_completed')
             """),
         Tampering("points deleted", .points, .noRow, "DELETE FROM gamification_events WHERE event_type = 'nag_missed'"),
         Tampering(

@@ -19,10 +19,7 @@ public struct IncentiveNote: Sendable, Hashable {
     public var isAutomatic: Bool { terms.approvalMode == .auto }
 
     /// `<event> <rule> <version> <trigger> <count> <reward> <amount> <approval mode>`.
-    public var text: String {
-        "\(event) \(rule) \(version) \(terms.trigger.rawValue) \(terms.count) \(terms.reward.rawValue) "
-            + "\(terms.amount) \(terms.approvalMode.rawValue)"
-    }
+    public var text: String { "\(event) \(rule) \(version) \(terms.auditText)" }
 
     /// Parses a note; nil for a text that is none.
     public init?(_ text: String) {
@@ -40,18 +37,14 @@ public struct IncentiveNote: Sendable, Hashable {
     /// Returns the notes as details of an entry.
     public static func details(_ notes: [IncentiveNote]) -> AuditBody {
         var body = AuditBody()
-        for (index, note) in notes.enumerated() { body[name(index)] = note.text }
+        for (index, note) in notes.enumerated() { body["\(detailName)_\(index + 1)"] = note.text }
         return body
     }
 
     /// The notes of an entry.
-    static func all(in body: AuditBody) -> [IncentiveNote] {
-        var notes: [IncentiveNote] = []
-        while let text = body[name(notes.count)], let note = IncentiveNote(text) { notes.append(note) }
-        return notes
-    }
+    static func all(in body: AuditBody) -> [IncentiveNote] { body.numbered(detailName).compactMap(IncentiveNote.init) }
 
-    private static func name(_ index: Int) -> String { "incentive_\(index + 1)" }
+    private static let detailName = "incentive"
 }
 
 /// A version of an incentive rule, as its entry records it.
@@ -59,14 +52,11 @@ public struct IncentiveRuleVersion: Sendable, Hashable {
     public var version: Int
     public var terms: IncentiveTerms
     public var status: IncentiveRuleStatus
-    /// The entry's.
-    public var number: Int64
 
-    public init(version: Int, terms: IncentiveTerms, status: IncentiveRuleStatus, number: Int64 = 0) {
+    public init(version: Int, terms: IncentiveTerms, status: IncentiveRuleStatus) {
         self.version = version
         self.terms = terms
         self.status = status
-        self.number = number
     }
 
     public var details: AuditBody {
@@ -78,7 +68,7 @@ public struct IncentiveRuleVersion: Sendable, Hashable {
     }
 
     /// Reads the rule in an entry's details; nil for those of another form.
-    init?(_ body: AuditBody, _ number: Int64) {
+    init?(_ body: AuditBody) {
         guard let version = body["version"].flatMap({ Int($0) }),
             let trigger = body["trigger"].flatMap(IncentiveTrigger.init),
             let count = body["count"].flatMap({ Int($0) }),
@@ -90,44 +80,13 @@ public struct IncentiveRuleVersion: Sendable, Hashable {
         self.init(
             version: version,
             terms: IncentiveTerms(trigger: trigger, count: count, reward: reward, amount: amount, approvalMode: mode),
-            status: status, number: number)
+            status: status)
     }
 }
 
-/// A row of the versions of a rule.
-public struct IncentiveRuleRow: Sendable {
-    public var id: IncentiveRuleID
-    /// `active`, `retired`, or `superseded` by a later version.
-    public var status: String
-    public var version: Int
-    /// The terms; nil where the row has a value that no rule has.
-    public var terms: IncentiveTerms?
-
-    public init(id: IncentiveRuleID, status: String, version: Int, terms: IncentiveTerms?) {
-        self.id = id
-        self.status = status
-        self.version = version
-        self.terms = terms
-    }
-}
-
-/// A row with the effect of an incentive rule.
-public struct IncentiveRow: Sendable {
-    public var id: IncentiveEventID
-    public var nag: NagID
-    public var rule: IncentiveRuleID
-    public var version: Int
-    public var person: Pseudonym?
-    public var isApplied: Bool
-
-    public init(
-        id: IncentiveEventID, nag: NagID, rule: IncentiveRuleID, version: Int, person: Pseudonym?, isApplied: Bool
-    ) {
-        self.id = id
-        self.nag = nag
-        self.rule = rule
-        self.version = version
-        self.person = person
-        self.isApplied = isApplied
+extension IncentiveTerms {
+    /// `<trigger> <count> <reward> <amount> <approval mode>`.
+    var auditText: String {
+        "\(trigger.rawValue) \(count) \(reward.rawValue) \(amount) \(approvalMode.rawValue)"
     }
 }

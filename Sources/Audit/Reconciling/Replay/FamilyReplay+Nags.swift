@@ -1,0 +1,112 @@
+import Domain
+
+extension FamilyReplay {
+    mutating func createNag(_ entry: AuditEntry, _ body: AuditBody?) {
+        guard let id = entry.act.resource else { return }
+        let recipient = entry.act.subject
+        insertNag(
+            id, creator: .person(entry.act.actor), recipient: .person(recipient),
+            category: ExpectedValue("category", of: recipient, in: body),
+            dueAt: ExpectedValue(time: body?["due_at"], of: recipient), entry)
+    }
+
+    private mutating func insertNag(
+        _ id: ResourceID, creator: ExpectedValue, recipient: ExpectedValue, category: ExpectedValue,
+        dueAt: ExpectedValue, _ entry: AuditEntry
+    ) {
+        insert(
+            .nag, .id(id),
+            [
+                "creator": creator, "recipient": recipient, "status": "open", "dismissed": "false", "phase": "0",
+                "category": category, "due_at": dueAt, "sync_seq": ExpectedValue(entry.number),
+            ], by: entry)
+    }
+
+    private mutating func updateNag(
+        _ id: ResourceID, _ values: KeyValuePairs<String, ExpectedValue>, _ entry: AuditEntry
+    ) {
+        update(.nag, .id(id), ["sync_seq": ExpectedValue(entry.number)], by: entry)
+        update(.nag, .id(id), values, by: entry)
+    }
+
+    mutating func changeNag(_ entry: AuditEntry, _ kind: AuditKind, _ body: AuditBody?) {
+        guard let id = entry.act.resource else { return }
+        let recipient = entry.act.subject
+        // The next instance of a series opens at another time when the one before it is moved.
+        if let next = body?["following_nag"].flatMap({ ResourceID($0) }) { updateNag(next, [:], entry) }
+        switch kind {
+        case .nagCommitted, .nagUpdated:
+            updateNag(id, [:], entry)
+            if let category = body?["category"] { updateNag(id, ["category": .text(category)], entry) }
+            if body?["due_at"] != nil || body == nil {
+                let dueAt = ExpectedValue(time: body?["due_at"], of: recipient)
+                updateNag(id, ["due_at": dueAt, "phase": body == nil ? .unknown : "0"], entry)
+            }
+            if body == nil { updateNag(id, ["category": .unknown], entry) }
+        case .nagSnoozed: updateNag(id, ["due_at": ExpectedValue(time: body?["due_at"], of: recipient)], entry)
+        case .nagWithdrawn: updateNag(id, ["status": "withdrawn"], entry)
+        case .nagDismissed: updateNag(id, ["dismissed": "true"], entry)
+        case .nagUndismissed: updateNag(id, ["dismissed": "false"], entry)
+        case .nagEscalated:
+            let phase = body?["phase"].flatMap(EscalationPhase.init)?.number
+            updateNag(id, ["phase": phase.map { ExpectedValue($0) } ?? .unknown], entry)
+            insertNextInstance(id, entry, body)
+        case .nagCompleted, .nagMissed:
+            updateNag(id, ["status": kind == .nagCompleted ? "completed" : "missed"], entry)
+            addScore(id, entry, kind, body)
+            insertNextInstance(id, entry, body)
+        default: break
+        }
+    }
+
+    /// Inserts the next nag of a series, if the entry records one.
+    private mutating func insertNextInstance(_ id: ResourceID, _ entry: AuditEntry, _ body: AuditBody?) {
+        guard let body else {
+            unreadEnds.insert(id)
+            return
+        }
+        guard let next = body["next_nag"].flatMap({ ResourceID($0) }), let nag = rows[.nag][.id(id)] else { return }
+        insertNag(
+            next, creator: nag["creator"] ?? .unknown, recipient: nag["recipient"] ?? .unknown,
+            category: nag["category"] ?? .unknown,
+            dueAt: ExpectedValue(time: body["next_due_at"], of: nag["recipient"]?.people.first), entry)
+    }
+
+    // MARK: Cancelling
+
+    /// Cancels open nags.
+    /// - Parameter isCertain: false where an entry without details does not say whether they are cancelled.
+    mutating func cancelOpenNags(
+        _ entry: AuditEntry, isCertain: Bool = true, where isMeant: (ExpectedRow) -> Bool
+    ) {
+        for key in keys(.nag, where: { Self.mayBeOpen($0) && isMeant($0) }) {
+            let wasOpen = rows[.nag][key]?["status"] == "open"
+            let recipient = rows[.nag][key]?["recipient"]?.people.first
+            update(
+                .nag, key,
+                [
+                    "status": isCertain ? Self.cancelled : .lostDetails(recipient),
+                    "sync_seq": isCertain && wasOpen ? ExpectedValue(entry.number) : .unknown,
+                ], by: entry)
+        }
+    }
+
+    /// Cancels the subject's open nags with the lowest ids, as many as the entry says, before they leave.
+    mutating func cancelNags(_ entry: AuditEntry, _ body: AuditBody?) {
+        guard let person = entry.act.subject else { return }
+        guard let count = body?["cancelled_nags"].flatMap({ Int($0) }) else {
+            return cancelOpenNags(entry, isCertain: false) { $0["recipient"] == .person(person) }
+        }
+        let open = keys(.nag) { $0["recipient"] == .person(person) && $0["status"] == "open" }
+            .sorted { $0.description < $1.description }
+        for key in open.prefix(max(0, count)) {
+            update(.nag, key, ["status": Self.cancelled, "sync_seq": ExpectedValue(entry.number)], by: entry)
+        }
+    }
+
+    private static let cancelled: ExpectedValue = "cancelled_relationship_change"
+
+    private static func mayBeOpen(_ nag: ExpectedRow) -> Bool {
+        if case .lostDetails? = nag["status"] { true } else { nag["status"] == "open" }
+    }
+}

@@ -1,0 +1,77 @@
+import Domain
+
+extension FamilyReplay {
+    mutating func createPolicy(_ entry: AuditEntry, _ body: AuditBody?) {
+        insert(
+            .policy, .policy,
+            [
+                "id": body?["policy"].map { .text($0) } ?? .notRecorded(nil), "in_force": "true",
+                "owners": .people([entry.act.subject ?? entry.act.actor]), PolicyNote.version: "1",
+                PolicyNote.awaitsCoOwner: "false", "proposal": "none", "proposed_terms": "none",
+            ], by: entry)
+        for (name, value) in PolicyNote.values(of: .standard, others: "") {
+            update(.policy, .policy, [name: .text(value)], by: entry)
+        }
+    }
+
+    mutating func changePolicy(_ entry: AuditEntry, _ body: AuditBody?) {
+        proposal = nil
+        update(
+            .policy, .policy,
+            [
+                "owners": body.map { .people(PolicyNote.owners(in: $0)) } ?? .lostDetails(nil),
+                PolicyNote.version: ExpectedValue(PolicyNote.version, of: nil, in: body),
+                PolicyNote.awaitsCoOwner: ExpectedValue(PolicyNote.awaitsCoOwner, of: nil, in: body),
+                "proposal": "none", "proposed_terms": "none",
+            ], by: entry)
+        for (name, standard) in PolicyNote.values(of: .standard, others: "") {
+            let value = body.map { PolicyNote.value(name, in: $0) ?? standard }
+            update(.policy, .policy, [name: value.map { .text($0) } ?? .lostDetails(nil)], by: entry)
+        }
+    }
+
+    mutating func proposePolicy(_ entry: AuditEntry, _ body: AuditBody?) {
+        // Owners propose.
+        if case .oneOf = rows[.policy][.policy]?["owners"] {
+            update(.policy, .policy, ["owners": .people([entry.act.actor])], by: entry)
+        }
+        proposal = body.flatMap { PolicyProposalNote($0, by: entry.act.actor) }
+        updateProposal(entry)
+    }
+
+    mutating func approvePolicy(_ entry: AuditEntry, _ body: AuditBody?) {
+        guard proposal != nil, body?["proposal"] == proposal?.id || body == nil else { return }
+        if body == nil { proposal = nil } else { proposal?.approvers.insert(entry.act.actor) }
+        updateProposal(entry)
+    }
+
+    private mutating func updateProposal(_ entry: AuditEntry) {
+        update(
+            .policy, .policy,
+            [
+                "proposal": proposal.map { .text($0.id) } ?? .lostDetails(nil),
+                "proposed_terms": proposal.map { .text($0.terms) } ?? .lostDetails(nil),
+            ], by: entry)
+    }
+
+    /// Ends the ownership of somebody who leaves, and a proposal that they have a part in. A guardian who can sign in
+    /// without the family takes over from an only owner; the entry does not say which one.
+    mutating func departFromPolicy(_ person: Pseudonym, _ entry: AuditEntry) {
+        guard let policy = rows[.policy][.policy], let owners = policy["owners"] else { return }
+        let isOwner = owners.people.contains(person)
+        if let made = proposal, isOwner || made.owners.contains(person) {
+            proposal = nil
+            update(.policy, .policy, ["proposal": "none", "proposed_terms": "none"], by: entry)
+        }
+        guard isOwner else { return }
+        let left = owners.people.subtracting([person])
+        if case .people = owners, !left.isEmpty {
+            return update(
+                .policy, .policy, ["owners": .people(left), PolicyNote.awaitsCoOwner: "true"], by: entry)
+        }
+        let heirs = activeMembers(except: person) { $0["role"]?.text ?? "guardian" == "guardian" }
+            .filter { !withoutOwnSignIn.contains($0) }
+        let next = left.union(heirs)
+        update(.policy, .policy, ["owners": next.isEmpty ? .people([person]) : .oneOf(next)], by: entry)
+    }
+}

@@ -1,0 +1,115 @@
+import Domain
+
+/// The state of one family as its entries record it. Entries are applied in their order; nothing else is read.
+///
+/// Each part of the state has a file of its own here, with what its entries do to the expected rows.
+public struct FamilyReplay: Sendable {
+    public let family: FamilyID
+    /// The last number that retention has deleted; 0 where it has deleted nothing.
+    public let cut: Int64
+    var rows = ExpectedRows()
+    var relationshipChanges: [RelationshipChange] = []
+    /// Members whose accounts were opened inside the family: nobody signs in to them without it.
+    var withoutOwnSignIn: Set<Pseudonym> = []
+    /// The proposal for the policy; nil where nothing is proposed or its details are lost.
+    var proposal: PolicyProposalNote?
+    private(set) var erased: Set<Pseudonym> = []
+    /// People some of whose entries have lost their details.
+    private(set) var unread: Set<Pseudonym> = []
+    /// Nags of which an entry without details may have recorded effects: a next nag, or what incentive rules give.
+    var unreadEnds: Set<ResourceID> = []
+    /// Effects of incentive rules that an entry without details gave.
+    var unreadIncentives: Set<ResourceID> = []
+    /// Whether an entry without details may have created or moved any of the constraints.
+    var hasUnreadConstraints = false
+    /// The part of the log that could not be replayed.
+    public var damage = ReplayDamage()
+    /// Kinds that this version does not know.
+    public private(set) var unknownKinds: Set<String> = []
+    public private(set) var entries: Int64 = 0
+
+    public init(family: FamilyID, cut: Int64 = 0) {
+        self.family = family
+        self.cut = cut
+    }
+
+    /// Whether an entry says that the person was erased.
+    public func erased(_ person: Pseudonym) -> Bool { erased.contains(person) }
+
+    /// Applies the next entry. Entries of the other kinds change no row that the log explains.
+    /// - Parameter body: nil where it was erased or cannot be read.
+    public mutating func apply(_ entry: AuditEntry, _ body: AuditBody?) {
+        entries += 1
+        if body == nil { unread.insert(entry.act.subject ?? entry.act.actor) }
+        guard let kind = AuditKind(rawValue: entry.act.kind) else {
+            if !entry.act.kind.hasSuffix(AuditKind.denialSuffix) { unknownKinds.insert(entry.act.kind) }
+            return
+        }
+        switch kind {
+        case .familyCreated:
+            admit(entry, role: "guardian", body, liftsSuspensions: false)
+            createPolicy(entry, body)
+        case .memberAdded: admit(entry, role: body?["role"], body, liftsSuspensions: true)
+        case .memberCreated, .memberJoined: admit(entry, role: body?["role"], body, liftsSuspensions: false)
+        case .memberRoleChanged: changeRole(entry, body)
+        case .memberLeft, .memberRemoved, .accountDeleted: depart(entry)
+        case .relationshipSuspended: suspendRelationship(entry)
+        case .personErased: if let person = entry.act.subject { erased.insert(person) }
+        case .consentGranted: grantConsent(entry, body)
+        case .consentRevoked: revokeConsent(entry)
+        case .policyChanged: changePolicy(entry, body)
+        case .policyProposed: proposePolicy(entry, body)
+        case .policyApproved: approvePolicy(entry, body)
+        case .connectionInvited: inviteConnection(entry, body)
+        case .connectionAccepted: acceptConnection(entry)
+        case .connectionChanged: changeConnection(entry, body)
+        case .connectionDeclined, .connectionRevoked: endConnection(entry, kind)
+        case .nagCreated: createNag(entry, body)
+        case .nagCommitted, .nagUpdated, .nagSnoozed, .nagEscalated, .nagWithdrawn, .nagDismissed, .nagUndismissed,
+            .nagCompleted, .nagMissed:
+            changeNag(entry, kind, body)
+        case .nagsCancelled: cancelNags(entry, body)
+        case .incentiveRuleCreated, .incentiveRuleChanged: setIncentiveRule(entry, body)
+        case .incentiveApproved: approveIncentive(entry, body)
+        case .aiConstraintCreated, .aiConstraintChanged, .aiConstraintDeleted, .aiConstraintsImported,
+            .aiConstraintsReordered:
+            changeConstraints(entry, kind, body)
+        default: break
+        }
+    }
+
+    // MARK: Rows
+
+    mutating func insert(
+        _ subject: StateFinding.Subject, _ key: StateKey, _ values: KeyValuePairs<String, ExpectedValue>,
+        by entry: AuditEntry, isOptional: Bool = false, retainedFrom: Timestamp? = nil
+    ) {
+        var row = ExpectedRow(isOptional: isOptional, retainedFrom: retainedFrom)
+        row.set(values.map { ($0.key, $0.value) }, by: entry.number)
+        rows[subject][key] = row
+    }
+
+    /// Changes a row. An entry about a row that no earlier one records changes nothing.
+    mutating func update(
+        _ subject: StateFinding.Subject, _ key: StateKey, _ values: KeyValuePairs<String, ExpectedValue>,
+        by entry: AuditEntry
+    ) {
+        rows[subject][key]?.set(values.map { ($0.key, $0.value) }, by: entry.number)
+    }
+
+    /// Returns the keys of a subject's rows that satisfy a condition.
+    func keys(_ subject: StateFinding.Subject, where isMeant: (ExpectedRow) -> Bool) -> [StateKey] {
+        rows[subject].filter { isMeant($0.value) }.map(\.key)
+    }
+
+    /// Whether an entry that has lost its details may have recorded or changed the row.
+    func mayHaveUnreadChange(of row: StateRow) -> Bool {
+        switch row.subject {
+        case .badge: row.person.map(unread.contains) ?? false
+        case .constraint: hasUnreadConstraints
+        case .incentive, .points:
+            row.keys.contains { if case .id(let id) = $0 { unreadIncentives.contains(id) } else { false } }
+        default: false
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Domain
+
+/// A policy's values as entries record them.
+public enum PolicyNote {
+    public static let version = "version"
+    public static let awaitsCoOwner = "awaits_co_owner"
+    private static let othersName = "other_constraints"
+
+    /// Returns the limits by their names in entries.
+    /// - Parameter others: a digest of what the server does not know; empty for nothing.
+    public static func values(of limits: FamilyPolicy, others: String) -> [String: String] {
+        var values = [othersName: others]
+        for field in PolicyViolation.Field.allCases { values[field.rawValue] = limits.text(field) }
+        return values
+    }
+
+    /// Returns a limit in an entry's details; nil for the standard value. An entry of an earlier release lacks the limit
+    /// on third parties, which were not allowed then.
+    static func value(_ name: String, in body: AuditBody) -> String? {
+        body[name] ?? (name == PolicyViolation.Field.thirdPartyModels.rawValue ? nil : "")
+    }
+
+    static func owners(in body: AuditBody) -> Set<Pseudonym> {
+        Set((body["owners"] ?? "").split(separator: ",").compactMap { Pseudonym($0) })
+    }
+}
+
+/// A proposal for a policy, and the people who have approved it.
+public struct PolicyProposalNote: Sendable, Hashable {
+    public let id: String
+    /// The owners; nil for an erased person.
+    public let owners: Set<Pseudonym?>
+    /// The limits, as the entries record them.
+    public let values: [String: String]
+    public var approvers: Set<Pseudonym?>
+
+    public init(id: String, owners: Set<Pseudonym?>, values: [String: String], approvers: Set<Pseudonym?>) {
+        self.id = id
+        self.owners = owners
+        self.values = values
+        self.approvers = approvers
+    }
+
+    /// Reads the proposal in an entry's details; nil where they name none.
+    init?(_ body: AuditBody, by person: Pseudonym) {
+        guard let id = body["proposal"] else { return nil }
+        let standard = PolicyNote.values(of: .standard, others: "")
+        var values: [String: String] = [:]
+        for (name, value) in standard { values[name] = PolicyNote.value(name, in: body) ?? value }
+        self.init(id: id, owners: Set(PolicyNote.owners(in: body)), values: values, approvers: [person])
+    }
+
+    /// The proposed owners and limits and the approvers, in one line.
+    public var terms: String {
+        let limits = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let people = [("owners", owners), ("approvers", approvers)].map { name, people in
+            "\(name)=\(StateValue.people(Array(people)).description)"
+        }
+        return (people + limits).joined(separator: " ")
+    }
+}
