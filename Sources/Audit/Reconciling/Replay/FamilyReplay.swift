@@ -36,7 +36,7 @@ public struct FamilyReplay: Sendable {
     /// Whether an entry says that the person was erased.
     public func erased(_ person: Pseudonym) -> Bool { erased.contains(person) }
 
-    /// Applies the next entry. Entries of the other kinds change no row that the log explains.
+    /// Applies the next entry. Each kind has its case, so that a new one does not compile before it is decided.
     /// - Parameter body: nil where it was erased or cannot be read.
     public mutating func apply(_ entry: AuditEntry, _ body: AuditBody?) {
         entries += 1
@@ -74,7 +74,35 @@ public struct FamilyReplay: Sendable {
         case .aiConstraintCreated, .aiConstraintChanged, .aiConstraintDeleted, .aiConstraintsImported,
             .aiConstraintsReordered:
             changeConstraints(entry, kind, body)
-        default: break
+        // These change no row that the log explains.
+        case .abuseReportCreated, .abuseReportReviewed, .accountChanged, .accountCreated, .accountExported,
+            .accountPhoneChanged, .accountPhoneRemoved, .accountPhoneRequested, .accountPurged, .adminCreated,
+            .adminRead, .adminRevoked, .aiAskCoach, .aiCoaching, .aiConfirmationDeclined, .aiDigest,
+            .aiExecutionRefused, .aiExecutionsDeleted, .aiKeyDeleted, .aiKeySet, .aiPatterns, .aiPredictCompletion,
+            .aiPushBack, .aiSelectTone, .aiSessionBegun, .aiSessionEnded, .aiSummarizeExcuse, .attachmentAdded,
+            .auditFindingAcknowledged, .auditLogPruned, .blockCreated, .blockLifted, .childCredentialsSet,
+            .childLockoutBegun, .childLockoutLifted, .childPinChanged, .childSettingsChanged, .deliveryResent,
+            .demoSeeded, .deviceMoved, .deviceRegistered, .deviceRemoved, .draftApproved, .draftConfirmed,
+            .draftCreated, .draftEdited, .draftExecuted, .draftExpired, .draftRejected, .emailChangeRequested,
+            .emailChanged, .excuseSubmitted, .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied,
+            .merkleLogAccepted, .nagNoteAdded, .passwordChanged, .passwordResetRequested, .preferencesChanged,
+            .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed:
+            break
+        case .abuseReportReviewDenied, .accountDeleteDenied, .aiAskCoachDenied, .aiCoachingDenied,
+            .aiConstraintChangeDenied, .aiDigestDenied, .aiExecutionsReadDenied, .aiKeyUseDenied, .aiPatternsDenied,
+            .aiPredictCompletionDenied, .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied,
+            .auditFindingReviewDenied, .auditReadDenied, .childCredentialsSetDenied, .childLockoutLiftDenied,
+            .childPinChangeDenied, .childSettingsChangeDenied, .childSettingsReadDenied, .connectionAcceptDenied,
+            .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied, .consentGrantDenied,
+            .consentRevokeDenied, .deliveryReviewDenied, .draftStepDenied, .familyChangeDenied,
+            .familyCodeRenewDenied, .gamificationReadDenied, .incentiveApproveDenied, .incentiveReadDenied,
+            .incentiveRuleChangeDenied, .memberAddDenied, .memberCreateDenied, .memberJoinDenied, .memberLeaveDenied,
+            .memberRemoveDenied, .nagAddNoteDenied, .nagCommitDenied, .nagCreateDenied, .nagDismissDenied,
+            .nagEditDenied, .nagReadDeliveriesDenied, .nagReadDenied, .nagReadExcusesDenied, .nagSnoozeDenied,
+            .nagSubmitExcuseDenied, .nagUpdateStatusDenied, .nagWithdrawDenied, .policyApproveDenied,
+            .policyChangeDenied, .policyReadDenied, .preferencesChangeDenied, .preferencesReadDenied,
+            .relationshipSuspendDenied, .reportReadDenied:
+            break
         }
     }
 
