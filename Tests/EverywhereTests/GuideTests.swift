@@ -31,8 +31,8 @@ struct GuideTests {
         expectRow("access token |", "\(Tokens.accessLifetime.microseconds / hour) hours")
         expectRow("refresh token |", "\(Tokens.refreshLifetime.microseconds / day) days")
         let administrators = Sessions.administratorLifetime
-        expectRow("refresh token |", "\(administrators.unused.microseconds * 60 / hour) minutes")
-        expectRow("refresh token |", "\(administrators.longest.microseconds / hour) hours in all")
+        expectRow("refresh token |", "\(administrators.idleTimeout.microseconds * 60 / hour) minutes")
+        expectRow("refresh token |", "\(administrators.maxLifetime.microseconds / hour) hours in all")
         let grace = "For \(Tokens.refreshGrace.microseconds / 1_000_000) seconds the same refresh token returns"
         #expect(Self.lines.joined(separator: " ").contains(grace))
     }

@@ -47,8 +47,9 @@ enum Retention {
         // What the server needs for a time
         RetentionRule(technical: "idempotency_keys", IdempotencyRecord.retention, end: IdempotencyRecord.deleteExpired),
         RetentionRule(technical: "sign_in_attempts", Attempts.window, end: AttemptStatements.deleteExpired),
-        RetentionRule(technical: "pin_attempts", PINAttempts.memory.ofFew, end: PINAttemptStatements.deleteExpired),
-        RetentionRule(technical: "known_addresses", KnownAddresses.memory, end: KnownAddressStatements.deleteExpired),
+        RetentionRule(
+            technical: "pin_attempts", PINAttempts.lifetime.beforeLockout, end: PINAttemptStatements.deleteExpired),
+        RetentionRule(technical: "known_addresses", KnownAddresses.lifetime, end: KnownAddressStatements.deleteExpired),
         RetentionRule(technical: "device_secrets", DeviceSecrets.lifetime, end: DeviceSecretStatements.deleteExpired),
         RetentionRule(technical: "account_codes", AccountCodes.lifetime, end: AccountCodeStatements.deleteExpired),
         RetentionRule(technical: "phone_codes", PhoneCodes.lifetime, end: PhoneCodeStatements.deleteExpired),

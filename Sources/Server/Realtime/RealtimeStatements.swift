@@ -107,7 +107,7 @@ enum RealtimeStatements {
     /// moment.
     static func changedConnections(of users: [UserID], since moment: Timestamp) -> SQL {
         """
-        \(ConnectionStatements.changed(of: users, since: moment))
+        \(ConnectionStatements.changedIDs(of: users, since: moment))
         UNION SELECT n.family_id FROM nags n JOIN family_clock k ON k.family_id = n.family_id
         WHERE n.connection_id IS NOT NULL AND n.recipient_id = ANY(\(SQLList(users))) AND k.ts > \(moment)
         """

@@ -53,7 +53,7 @@ extension APIError {
         APIError(InvalidInput("is too long for so many constraints", field: "cases[\(index)].question.content"))
     }
     static let simulationIsTooLong = APIError(
-        .validationFailed, "The answer to so many cases has more than \(SimulationLimit.answer >> 20) MB. Send fewer.",
+        .validationFailed, "The answer to so many cases has more than \(SimulationLimit.answerBytes >> 20) MB. Send fewer.",
         field: "cases")
 
     // MARK: Keys

@@ -105,7 +105,7 @@ struct AuditPeopleTests {
                 for member in family.members {
                     for type in ConsentType.allCases {
                         let isInForce: Bool = try await server.database.rows(
-                            ConsentStatements.isInForce(type, for: member.id, in: family.id)
+                            ConsentStatements.status(type, for: member.id, in: family.id)
                         ) { try $0["is_in_force"] }[0]
                         let isActive = member.id != family.removed.id
                         #expect(

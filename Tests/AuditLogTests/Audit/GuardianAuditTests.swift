@@ -61,7 +61,7 @@ struct GuardianAuditTests {
                         shortPages += 1
                         #expect(own.contains(searched), "\(query)")
                     }
-                    if let cursor = try AuditCursor.parsed(page.nextCursor, in: family.id) {
+                    if let cursor = try AuditCursor.parse(page.nextCursor, in: family.id) {
                         #expect(own.contains(cursor.at), "\(query)")
                     }
                     query.cursor = page.nextCursor

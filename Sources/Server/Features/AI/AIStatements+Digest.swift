@@ -2,6 +2,7 @@ import Domain
 import SQL
 
 extension AIStatements {
+    /// Reads the active members of a family.
     /// - Parameter subject: the only member to read; nil for all.
     static func digestMembers(of family: FamilyID, subject: UserID?) -> SQL {
         let condition: SQL = subject.map { "AND m.user_id = \($0)" } ?? ""
@@ -11,7 +12,7 @@ extension AIStatements {
             """
     }
 
-    /// The open nags, and those that were completed or missed after `start`.
+    /// Reads the open nags, and those that were completed or missed after `start`.
     /// - Parameters:
     ///   - subject: the only recipient to read; nil for all.
     ///   - selected: the only nags to read; nil for all.
@@ -31,7 +32,8 @@ extension AIStatements {
             """
     }
 
-    /// A row for each of these people, members or not, with what decides whether the sender may send them a digest.
+    /// Reads a row for each of these people, members or not, with the facts that decide whether the sender may send
+    /// them a digest.
     static func digestRecipients(_ people: [UserID], from sender: UserID, in family: FamilyID) -> SQL {
         """
         SELECT u.pseudonym, m.role, m.status,
@@ -43,7 +45,7 @@ extension AIStatements {
         """
     }
 
-    /// Part of an act: a digest for these people, about no single nag.
+    /// Part of an act: records a digest for these people, about no single nag.
     static func sendDigest(
         _ event: EventID, _ message: String, to recipients: [UserID], onBehalfOf user: UserID, at now: Timestamp
     ) -> SQL {

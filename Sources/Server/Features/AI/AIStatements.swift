@@ -27,7 +27,7 @@ enum AIStatements {
         """
     }
 
-    /// Whether a member may use the mediator.
+    /// Reads whether a member may use the mediator, and the member's settings for it.
     static func permission(_ user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT \(hasConsent), \(isEnabled), \(settings), c.authority_seq
@@ -38,7 +38,7 @@ enum AIStatements {
     }
 
     private static let hasConsent: SQL = """
-        \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent
+        \(ConsentStatements.isInForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent
         """
 
     /// Returns the column `has_consent`. For a nag of a connection the consent is its recipient's: the caller may be of
@@ -48,7 +48,7 @@ enum AIStatements {
         case .family: hasConsent
         case .connection:
             """
-            \(ConsentStatements.inForce(.aiMediation, user: "n.recipient_id", family: "hm.family_id")) AS has_consent
+            \(ConsentStatements.isInForce(.aiMediation, user: "n.recipient_id", family: "hm.family_id")) AS has_consent
             """
         }
     }
@@ -90,8 +90,10 @@ enum AIStatements {
                 \(tone),
                 (SELECT count(*) FROM excuses x WHERE x.family_id = n.family_id AND x.author_id = n.recipient_id
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
-                h.category_total, h.category_completed, l.recent_total, l.recent_completed, h.overall_total, h.overall_completed,
-                b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
+                h.category_total, h.category_completed, l.recent_total, l.recent_completed, h.overall_total,
+                h.overall_completed,
+                b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier,
+                o.max_pushback, o.cooldown_minutes,
                 \(relationship(in: ledger)) AS relationship,
                 \(BlockStatements.isBlocked(between: "u.id", and: "n.recipient_id")) AS is_blocked,
                 rp.prefs AS recipient_prefs, f.time_zone, \(PreferenceStatements.childQuietHours)
@@ -99,7 +101,7 @@ enum AIStatements {
         }
     }
 
-    /// An expression: the state of what joins the caller and the nag's recipient.
+    /// An expression: the status of the relationship between the caller and the nag's recipient.
     private static func relationship(in ledger: NagLedger) -> SQL {
         switch ledger {
         case .family: RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id")
@@ -128,7 +130,8 @@ enum AIStatements {
                 -- The nag itself is not among the others.
                 SELECT coalesce(sum(y.total), 0) - \(isResolved) AS overall_total,
                        coalesce(sum(y.completed), 0) - \(isCompleted) AS overall_completed,
-                       coalesce(sum(y.total) FILTER (WHERE y.category = n.category), 0) - \(isResolved) AS category_total,
+                       coalesce(sum(y.total) FILTER (WHERE y.category = n.category), 0) - \(isResolved)
+                           AS category_total,
                        coalesce(sum(y.completed) FILTER (WHERE y.category = n.category), 0) - \(isCompleted)
                            AS category_completed
                 FROM resolved_nags y WHERE y.family_id = n.family_id AND y.user_id = n.recipient_id
@@ -140,7 +143,7 @@ enum AIStatements {
                     AND y.closed_at > \(FactWindow.recent.start(now)) AND y.closed_at <= \(now)
             ) l ON true
             LEFT JOIN LATERAL (
-                -- By the family's time, which never goes back: a clock set back must not uncount them.
+                -- Compared by the family's time, which never decreases: a clock set back must not change the count.
                 SELECT array_agg(a.at ORDER BY a.at) FILTER (WHERE a.sync_ts >= n.cycle_started_at) AS push_backs,
                        max(a.at) FILTER (WHERE a.sync_ts < n.cycle_started_at) AS earlier_push_back
                 FROM ai_mediation_events a
@@ -159,7 +162,8 @@ enum AIStatements {
     static func pushBacks(onOpenNagsOf member: SQL) -> SQL {
         """
         SELECT a.nag_id,
-               coalesce(jsonb_agg(\(rfc3339("a.at")) ORDER BY a.at) FILTER (WHERE a.sync_ts >= n.cycle_started_at), '[]')
+               coalesce(
+                   jsonb_agg(\(rfc3339("a.at")) ORDER BY a.at) FILTER (WHERE a.sync_ts >= n.cycle_started_at), '[]')
                    AS counted,
                \(rfc3339("max(a.at) FILTER (WHERE a.sync_ts < n.cycle_started_at)")) AS earlier
         FROM nags n JOIN ai_mediation_events a
@@ -188,8 +192,8 @@ enum AIStatements {
         """
     }
 
-    /// The names of everybody in the families of these people.
-    static func names(around people: [UserID]) -> SQL {
+    /// Reads the names of all members of the families of these people.
+    static func displayNames(inFamiliesOf people: [UserID]) -> SQL {
         """
         SELECT DISTINCT u.display_name FROM memberships m
         JOIN memberships p ON p.family_id = m.family_id AND p.status = 'active' JOIN users u ON u.id = p.user_id
@@ -197,7 +201,7 @@ enum AIStatements {
         """
     }
 
-    /// A condition: the person asked for the answer in a mediation row, or was sent it. Nobody else may read a text of
+    /// A condition: the person asked for the answer in a mediation row, or received it. Nobody else may read a text of
     /// the mediator before a draft with it is executed.
     static func isReader(_ user: SQL, _ row: SQL) -> SQL {
         "(\(row).actor_id = \(user) OR \(user) = ANY(\(row).recipient_ids))"

@@ -7,7 +7,7 @@ import SQL
 import TimeZones
 
 extension CoachQuestion: AboutFamily {
-    /// Every member may ask about themselves.
+    /// Returns nil: every member may ask about themselves.
     package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
     package var continuesSession: Bool { true }
@@ -40,8 +40,10 @@ extension AIStatements {
     static func coachFacts(of user: UserID, in family: FamilyID, at now: Timestamp) -> SQL {
         """
         SELECT (SELECT count(*) FROM nag_events e WHERE e.family_id = m.family_id AND e.recipient_id = m.user_id
-                    AND e.event_type = 'nag_missed' AND e.at > \(FactWindow.recent.start(now)) AND e.at <= \(now)) AS misses,
-               coalesce(t.streak, 0) AS streak, \(PreferenceStatements.stored(of: "m.user_id", in: "m.family_id")) AS prefs
+                    AND e.event_type = 'nag_missed' AND e.at > \(FactWindow.recent.start(now)) AND e.at <= \(now))
+                   AS misses,
+               coalesce(t.streak, 0) AS streak,
+               \(PreferenceStatements.stored(of: "m.user_id", in: "m.family_id")) AS prefs
         FROM memberships m LEFT JOIN member_totals t ON t.family_id = m.family_id AND t.user_id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)
         """

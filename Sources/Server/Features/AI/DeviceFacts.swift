@@ -9,8 +9,8 @@ import SQL
 /// page's own statement, so that rows, cursor and facts are of the same moment.
 enum DeviceFacts {
     /// The text columns of `rows(for:)`, in their order.
-    private enum Text: Int, CaseIterable {
-        case name, preferences, familyZone, rest
+    private enum TextColumn: Int, CaseIterable {
+        case name, preferences, familyZone, details
 
         var column: Int { FeedColumns.texts.lowerBound + rawValue }
 
@@ -19,7 +19,7 @@ enum DeviceFacts {
             case .name: "u.display_name"
             case .preferences: "p.prefs::text"
             case .familyZone: "f.time_zone"
-            case .rest:
+            case .details:
                 """
                 jsonb_build_object(
                     'role', m.role, 'status', m.status, 'ai_mediation', g.sees_mediation,
@@ -34,10 +34,10 @@ enum DeviceFacts {
     }
 
     private static let columns = FeedColumns.list(
-        .facts, stamp: "NULL::timestamptz", ids: ["m.user_id"], texts: Text.allCases.map(\.expression))
+        .facts, stamp: "NULL::timestamptz", ids: ["m.user_id"], texts: TextColumn.allCases.map(\.expression))
 
-    /// The rows of that part of the page's statement, one for each member, from its `gate`; none when nothing has
-    /// happened in the family since the reader's position.
+    /// Returns the part of the page's statement that selects a row for each member, from the statement's `gate`. It
+    /// selects none if nothing has happened in the family since the reader's position.
     static func rows(for caller: Caller) -> SQL {
         """
          UNION ALL (
@@ -62,34 +62,37 @@ enum DeviceFacts {
             ) b ON true
             CROSS JOIN LATERAL (
                 SELECT m.user_id = \(caller.userID) AS is_reader,
-                    CASE WHEN m.user_id = \(caller.userID) THEN \(ConstraintStatements.facts) END AS constraints
+                    CASE WHEN m.user_id = \(caller.userID) THEN \(ConstraintStatements.enabledAsJSON) END AS constraints
             ) x
             WHERE g.ts >= g.start
         )
         """
     }
 
-    /// The facts in those rows; nil when there are none.
+    /// Returns the facts in those rows; nil if there are none.
     static func facts(_ rows: Rows, _ range: Range<Int>) throws(PostgresError) -> FamilyFacts? {
         var facts: FamilyFacts?
         for index in range {
             let row = rows[index]
-            guard let rest = row.text(Text.rest.column).flatMap({ try? JSONValue(parsing: Array($0.utf8).span) }),
-                let zone = row.text(Text.familyZone.column)
+            guard let text = row.text(TextColumn.details.column),
+                let details = try? JSONValue(parsing: Array(text.utf8).span),
+                let zone = row.text(TextColumn.familyZone.column)
             else { throw .unexpectedShape("the facts of a member") }
-            let preferences = preferences(row, rest, familyZone: zone)
-            guard let member = member(row, rest, preferences) else { throw .unexpectedShape("the facts of a member") }
+            let preferences = preferences(row, details, familyZone: zone)
+            guard let member = member(row, details, preferences) else {
+                throw .unexpectedShape("the facts of a member")
+            }
             if facts == nil {
                 facts = FamilyFacts(
                     timeZone: zone,
-                    maxPushBack: rest.count("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
-                    cooldownMinutes: rest.count("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
-                    allowsMediation: rest["ai_mediation"]?.boolValue ?? false, members: [])
+                    maxPushBack: details.count("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
+                    cooldownMinutes: details.count("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
+                    allowsMediation: details["ai_mediation"]?.boolValue ?? false, members: [])
             }
             facts?.members.append(member)
-            guard rest["is_reader"]?.boolValue == true else { continue }
+            guard details["is_reader"]?.boolValue == true else { continue }
             facts?.choices = AIChoices(preferences)
-            if let constraints = rest["constraints"], constraints != .null {
+            if let constraints = details["constraints"], constraints != .null {
                 guard let constraints = try? [ConstraintFacts](json: constraints) else {
                     throw .unexpectedShape("the constraints of a member")
                 }
@@ -99,11 +102,11 @@ enum DeviceFacts {
         return facts
     }
 
-    private static func preferences(_ row: Row, _ rest: JSONValue, familyZone: String) -> Preferences {
-        let stored = row.text(Text.preferences.column).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
+    private static func preferences(_ row: Row, _ details: JSONValue, familyZone: String) -> Preferences {
+        let stored = row.text(TextColumn.preferences.column).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
         var quietHours: QuietHours?
-        if let start = rest["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
-            let end = rest["quiet_end"]?.stringValue.flatMap({ TimeOfDay($0) })
+        if let start = details["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
+            let end = details["quiet_end"]?.stringValue.flatMap({ TimeOfDay($0) })
         {
             quietHours = QuietHours(start: start, end: end)
         }
@@ -111,18 +114,19 @@ enum DeviceFacts {
             inFamilyAt: familyZone, childQuietHours: quietHours)
     }
 
-    private static func member(_ row: Row, _ rest: JSONValue, _ preferences: Preferences) -> MemberFacts? {
-        guard let role = rest["role"]?.stringValue.flatMap(FamilyRole.init),
-            let status = rest["status"]?.stringValue.flatMap(MembershipStatus.init),
-            let counts = rest["resolved"], let resolved = try? [ResolvedNags](json: counts),
-            let limits = rest["push_backs"], let pushBacks = try? [NagPushBacks](json: limits)
+    private static func member(_ row: Row, _ details: JSONValue, _ preferences: Preferences) -> MemberFacts? {
+        guard let role = details["role"]?.stringValue.flatMap(FamilyRole.init),
+            let status = details["status"]?.stringValue.flatMap(MembershipStatus.init),
+            let counts = details["resolved"], let resolved = try? [ResolvedNags](json: counts),
+            let limits = details["push_backs"], let pushBacks = try? [NagPushBacks](json: limits)
         else { return nil }
         let (high, low) = row.uuid(FeedColumns.ids.lowerBound)
         return MemberFacts(
-            userID: UserID(high: high, low: low), displayName: row.text(Text.name.column), role: role, status: status,
+            userID: UserID(high: high, low: low), displayName: row.text(TextColumn.name.column), role: role,
+            status: status,
             timeZone: preferences.timeZone, quietHours: preferences.quietHours,
             pushBackMode: preferences.pushBackMode,
-            tone: preferences.tone, allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0,
+            tone: preferences.tone, allowsOnDevice: preferences.aiOnDeviceEnabled, streak: details.count("streak") ?? 0,
             resolved: resolved,
             pushBacks: pushBacks)
     }

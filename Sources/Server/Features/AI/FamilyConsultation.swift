@@ -51,7 +51,7 @@ extension MemberQuestion: AboutFamily {
 }
 
 extension FamilyQuestion: AboutFamily {
-    /// Every member may ask; those who may not see the others get facts about themselves only.
+    /// Returns nil: every member may ask. Members who may not see the others get facts about themselves only.
     package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
     package func consult(
@@ -61,7 +61,7 @@ extension FamilyQuestion: AboutFamily {
         return (facts, facts.facts.subject == nil ? nil : member.pseudonym)
     }
 
-    /// The facts that a member may see of selected nags, and the ids of those that the digest counts.
+    /// Returns the facts that a member may see about selected nags, and the ids of the nags that the digest counts.
     /// - Parameter selected: rows that the member sees; nil for all nags.
     func consult(
         for member: Member, _ caller: Caller, about selected: [ResourceID]?, _ zone: any ZoneRules,

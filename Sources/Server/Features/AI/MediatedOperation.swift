@@ -4,21 +4,22 @@ import JSON
 import NagzAI
 import Postgres
 
-/// An AI operation as the server serves it, whatever its question and response: at its own endpoint, and as one of all
-/// operations at `execute`.
+/// An AI operation with any types of question and response, as the server offers it: at its own endpoint, and at
+/// `execute`, which serves all operations.
 struct MediatedOperation {
-    /// The result that `execute` responds with, besides ids.
-    struct Executed {
-        /// The produced text; empty for figures.
+    /// The result that `execute` responds with, without the ids.
+    struct ExecutedAnswer {
+        /// The text of the answer; empty for operations whose answers are figures.
         let text: String
         let result: JSONObject
         let report: ExecutionReport
     }
 
     let register: (Mediator, RouteTable) -> Void
-    let execute: (Mediator, ExecutionRequest, ExecutionOptions, Caller) async throws -> Executed
+    let execute: (Mediator, ExecutionRequest, ExecutionOptions, Caller) async throws -> ExecutedAnswer
 
-    static func of(_ id: AIOperationID) -> MediatedOperation {
+    /// Returns the operation with an ID.
+    static func operation(_ id: AIOperationID) -> MediatedOperation {
         switch id {
         case .summarizeExcuse: MediatedOperation(AIOperations.summarizeExcuse)
         case .selectTone: MediatedOperation(AIOperations.selectTone)
@@ -47,12 +48,12 @@ struct MediatedOperation {
         }
     }
 
-    private typealias Answering<Question, Response: WireInput & WireMembers & Hashable> = (
+    private typealias AnswerFunction<Question, Response: WireInput & WireMembers & Hashable> = (
         Mediator, Question, ExecutionOptions, FamilyID?, PushBackDrafting?, Caller
     ) async throws -> AIAnswer<Response>
 
     private init<Question: ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
-        _ operation: AIOperation<Question, Response>, _ answer: @escaping Answering<Question, Response>
+        _ operation: AIOperation<Question, Response>, _ answer: @escaping AnswerFunction<Question, Response>
     ) {
         register = { mediator, routes in
             guard let call = API.call(of: operation) else { preconditionFailure("\(operation.id) has no endpoint") }
@@ -63,7 +64,7 @@ struct MediatedOperation {
             guard let report = answer.execution else {
                 throw PostgresError.unexpectedShape("an answer without a report")
             }
-            return Executed(
+            return ExecutedAnswer(
                 text: operation.wording.map { answer.response[keyPath: $0.text] } ?? "",
                 result: try JSONObject(json: JSONValue(parsing: answer.response.jsonBytes.span)), report: report)
         }
@@ -71,7 +72,7 @@ struct MediatedOperation {
 
     private static func register<Call: AICall>(
         _ call: Call, _ mediator: Mediator, _ routes: RouteTable,
-        _ answer: @escaping Answering<Call.Question, Call.Response>
+        _ answer: @escaping AnswerFunction<Call.Question, Call.Response>
     ) {
         routes.signedIn(call.endpoint) { caller, received in
             let asked = call.asked(received.parameters, received.body)

@@ -15,21 +15,22 @@ extension Mediator {
     ) throws(ExecutionRefusal) -> RecordedAnswer<Response> {
         let outcome = operation.rule(services.heuristics, question, facts)
         var response = outcome.response
-        var author = try word(&response, operation, question, facts, permit, reply)
+        var author = try applyModelText(&response, operation, question, facts, permit, reply)
         author.asked = reply?.asked
         attempt.recordStage(.executed)
         let record = operation.record(services.heuristics, question, facts, response)
         let report = attempt.report(permit, record, by: author)
         let event: EventID = services.random.identifier(at: attempt.caller.now)
-        let tellsExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
+        let includesExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
         return RecordedAnswer(
-            AIAnswer(response, execution: tellsExecution ? report : nil), event, by: author, report,
-            answering(attempt, operation.id, event, outcome.rule, record, report, tokens))
+            AIAnswer(response, execution: includesExecution ? report : nil), event, by: author, report,
+            answerAct(attempt, operation.id, event, outcome.rule, record, report, tokens))
     }
 
-    /// Replaces the rules' text by the model's, if a model was to word this response and its text passes the checks.
+    /// Replaces the rules' text by the model's, if a model was asked to word this response and its text passes the
+    /// checks.
     /// - Throws: the model's fault, where the rules may not answer instead.
-    private func word<Question: AIQuestion, Response>(
+    private func applyModelText<Question: AIQuestion, Response>(
         _ response: inout Response, _ operation: AIOperation<Question, Response>, _ question: Question,
         _ facts: Question.Facts, _ permit: ExecutionPermit, _ reply: ModelReply?
     ) throws(ExecutionRefusal) -> Authorship {
@@ -60,8 +61,8 @@ extension Mediator {
         return Authorship(fallback: fallback)
     }
 
-    /// The act that records an answer, in the feed as `event`.
-    private func answering(
+    /// Returns the act that records an answer, in the feed as `event`.
+    private func answerAct(
         _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: HeuristicRule,
         _ record: AIRecord,
         _ report: ExecutionReport, _ tokens: [SQL]
@@ -86,7 +87,7 @@ extension Mediator {
             let turn = SessionTurn(operation, words: attempt.question.content, record)
             statements += turns.adding(turn, of: attempt.id, to: session, at: caller.now)
         }
-        // An id names one question, also if it comes twice at once.
+        // An ID names one question, even if two requests with it arrive at the same time.
         let countsOnce = record.countsOnce || !tokens.isEmpty || attempt.options.questionID != nil
         return Act(
             kind: operation.auditKinds.answered,

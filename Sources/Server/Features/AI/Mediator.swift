@@ -8,18 +8,19 @@ import SQL
 import TimeZones
 
 /// The AI operations on the server: authorisation, constraints, facts from PostgreSQL, the operation's rule, a model's
-/// words where the question asks for them, and a record of every answer in the feed, in the history and in the audit log.
+/// words where the question asks for them, and a record of every answer in the feed, in the history and in the audit
+/// log.
 ///
-/// A model is asked before the act, and the act decides again: what was forbidden in the meantime is not recorded, and a
-/// text about facts that have changed is not used.
+/// A model is asked before the act, and the act decides again: an answer that was forbidden in the meantime is not
+/// recorded, and a text about facts that have changed is not used.
 ///
 /// An answer is recorded only if nobody's rights, consents or constraints have changed since its facts were read; a
 /// push-back and an answer that was confirmed only if nothing in the family has changed, so that limits and
 /// confirmations hold under concurrency.
 package final class Mediator {
     let services: Services
-    private let obeyed = EffectiveConstraints()
-    /// The calls of models; nil where no question is ever sent to a model.
+    private let constraintCache = EffectiveConstraints()
+    /// The calls to models; nil where no question is ever sent to a model.
     let models: ModelCalls?
     let turns: SessionTurns
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
@@ -34,7 +35,7 @@ package final class Mediator {
 
     /// The group `ai`: the operations of the mediator.
     func register(in routes: RouteTable) {
-        for id in AIOperationID.allCases { MediatedOperation.of(id).register(self, routes) }
+        for id in AIOperationID.allCases { MediatedOperation.operation(id).register(self, routes) }
     }
 
     /// Answers a question about one nag that the caller may read.
@@ -65,10 +66,10 @@ package final class Mediator {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
             let people = [caller.userID, first.snapshot.facts.nag.recipientID]
             reply = try await ask(
-                operation, question, Question.facts(in: first.snapshot), attempt(first), around: people)
+                operation, question, Question.facts(in: first.snapshot), attempt(first), withoutNamesOf: people)
             known = nil
         }
-        return try await recording(reply) { [services] in
+        return try await runWrite(after: reply) { [services] in
             try await services.ledger.write(caller, in: first.family) { queries in
                 let consultation: NagConsultation
                 if let fresh = known {
@@ -107,7 +108,7 @@ package final class Mediator {
         }
     }
 
-    /// The error that makes the caller ask a model before the act, because the person's mode wants one.
+    /// The error that makes the caller ask a model before the act, because the person's mode requires a model.
     private struct ModelNeeded: Error {}
 
     private func answer<Question: AboutFamily, Response: WireInput & WireMembers & Hashable>(
@@ -135,11 +136,11 @@ package final class Mediator {
             let (member, settings) = try await self.consult(caller, family, services.database)
             if question.denial(of: member, caller) == nil {
                 let (facts, attempt) = try await consult(member, settings, services.database)
-                asked = try await ask(operation, question, facts, attempt, around: [caller.userID])
+                asked = try await ask(operation, question, facts, attempt, withoutNamesOf: [caller.userID])
                     .map { (attempt, $0) }
             }
         }
-        return try await recording(asked?.reply) { [services] in
+        return try await runWrite(after: asked?.reply) { [services] in
             try await services.ledger.write(caller, in: family) { queries in
                 do {
                     let (member, settings) = try await self.consult(caller, family, queries)
@@ -160,14 +161,14 @@ package final class Mediator {
 
     /// Runs the write that records a question. If a model was asked, the write runs to its end even when the client has
     /// disconnected, because that question MUST be recorded.
-    private func recording<Answer: Sendable>(
-        _ reply: ModelReply?, _ write: @escaping () async throws -> Answer
+    private func runWrite<Answer: Sendable>(
+        after reply: ModelReply?, _ write: @escaping () async throws -> Answer
     ) async throws -> Answer {
         guard reply?.asked != nil else { return try await write() }
         return try await services.database.poller.finish(write)
     }
 
-    // MARK: What all have in common
+    // MARK: Parts of all operations
 
     /// Reads the caller's right to ask about a nag, and the nag's facts.
     /// - Parameter session: the AI session whose turns are added to the facts; nil for none.
@@ -217,16 +218,16 @@ package final class Mediator {
     func questionWords(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
 
     /// Asks a model to word the answer, if the question wants one and may be sent to it. It records nothing: the act
-    /// makes every refusal again.
+    /// checks every refusal again.
     /// - Parameter people: the people whose families' names the model's text must not contain.
     private func ask<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
-        _ attempt: ExecutionAttempt, around people: [UserID]
+        _ attempt: ExecutionAttempt, withoutNamesOf people: [UserID]
     ) async throws -> ModelReply? {
         guard let models, let wording = operation.wording else { return nil }
         let database = services.database
         guard case .success(let permit) = try await permit(attempt, database), permit.model != nil else { return nil }
-        let names: [String] = try await database.query(AIStatements.names(around: people)).map { row in
+        let names: [String] = try await database.query(AIStatements.displayNames(inFamiliesOf: people)).map { row in
             try row["display_name"]
         }
         guard let promptFacts = wording.facts(services.heuristics, question, facts, names) else { return nil }
@@ -241,10 +242,10 @@ package final class Mediator {
         if let refusal = try await attempt.refusalOfReuse(queries) { return .failure(refusal) }
         let (user, settings) = (attempt.caller.userID, attempt.requester.settings)
         let engine: PolicyEngine
-        if let kept = obeyed.cachedEngine(for: user, settings.constraints) {
-            engine = kept
+        if let cached = constraintCache.cachedEngine(for: user, settings.constraints) {
+            engine = cached
         } else {
-            engine = try await obeyed.engine(for: user, settings.constraints, queries)
+            engine = try await constraintCache.engine(for: user, settings.constraints, queries)
         }
         var reachable = ReachableModels(services.models, settings)
         if attempt.mayNeedOwnKeys, let home = settings.home {
@@ -257,7 +258,7 @@ package final class Mediator {
         }
     }
 
-    /// Asks the constraints, and builds the act that records the answer or the refusal.
+    /// Checks the constraints, and builds the act that records the answer or the refusal.
     private func decide<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, _ reply: ModelReply?, _ drafting: PushBackDrafting?, _ queries: any Queries
@@ -272,7 +273,7 @@ package final class Mediator {
         }
         let permit: ExecutionPermit
         switch try await self.permit(attempt, queries) {
-        case .success(let given): permit = given
+        case .success(let granted): permit = granted
         case .failure(let refusal): return refuse(refusal)
         }
         var tokens: [SQL] = []

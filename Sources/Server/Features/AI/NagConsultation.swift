@@ -5,7 +5,7 @@ import NagzAI
 import Postgres
 import TimeZones
 
-/// The facts about one nag, the caller's right to see them, and the moment they are of.
+/// The facts about one nag at one moment, and the caller's right to see them.
 final class NagConsultation {
     let requester: Requester
     /// The ledger that the nag is in: its family's or its connection's. All facts about the recipient's history are
@@ -16,8 +16,8 @@ final class NagConsultation {
     let denial: (reason: Denial, code: ErrorCode)?
     private(set) var snapshot: Snapshot<NagFacts>
 
-    /// - Throws: 404 unless the nag is of the caller's family, or of a connection in which the caller has a part; 403
-    ///   when a consent or preference is missing, for somebody whom the role matrix allows `act`.
+    /// - Throws: 404 unless the nag belongs to the caller's family, or to a connection and the caller has a part in the
+    ///   nag; 403 when a consent or preference is missing, for somebody whom the role matrix allows `act`.
     init(
         _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: FactDepth, zones: ZoneTable
     ) throws {

@@ -6,6 +6,7 @@ import Postgres
 /// The caller of an AI operation, as of one moment.
 struct Requester {
     let pseudonym: Pseudonym
+    /// The ledger's newest sequence number at that moment.
     let seq: Int64
     let settings: AISettings
 
@@ -19,7 +20,8 @@ struct Requester {
         self.init(pseudonym: member.pseudonym, seq: member.seq, settings: settings)
     }
 
-    /// - Throws: 403 naming what is missing: the family's consent or the caller's own preference.
+    /// Requires that the person may use the AI.
+    /// - Throws: 403 that names the missing part: the consent, or the person's own preference.
     static func requireAIAllowed(_ row: Row) throws {
         guard try row["has_consent"] else { throw APIError.aiConsentIsMissing }
         guard try row["is_enabled"] else { throw APIError.aiIsOff }
@@ -40,7 +42,7 @@ struct AISettings {
     /// The models that the person has chosen; nil for none.
     let localModel: String?
     let cloudModel: String?
-    /// The limit of tokens up to which the person's device answers; questions with more are for the server.
+    /// The largest number of tokens of a question that the person's device answers; the server answers larger ones.
     let tokenThreshold: Int
     /// Whether the history keeps only executions that failed.
     let logsErrorsOnly: Bool

@@ -8,8 +8,8 @@ import SQL
 
 /// Everything that belongs to the caller's account as one JSON object, read page by page while it is sent.
 ///
-/// The request is an entry of the audit log. Between any two pages the session is checked again; an export that fails on
-/// the way ends before its last brace, so that nobody takes it for complete.
+/// The request is an entry of the audit log. The session is checked again before each page. An export that fails midway
+/// ends before its last brace, so that nobody mistakes it for a complete one.
 final class AccountDataExport {
     private static let pageSize = 100
 
@@ -17,6 +17,7 @@ final class AccountDataExport {
 
     init(_ services: Services) { self.services = services }
 
+    /// Sends the export page by page.
     /// - Throws: 429 when the caller has another export under way or has reached the day's limit, 503 when the server
     ///   has too many.
     func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
@@ -79,7 +80,7 @@ final class AccountDataExport {
         try await body.write([UInt8(ascii: "}")])
     }
 
-    /// The families that the caller is or was in.
+    /// Returns the families that the caller is or was in.
     private static func families(of caller: Caller, _ services: Services) async throws -> [FamilyID] {
         var families: [FamilyID] = []
         while true {
@@ -100,7 +101,7 @@ extension AccountExport.Section {
     fileprivate func familiesToRead(_ families: [FamilyID]) -> [FamilyID?] {
         switch self {
         case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions, .drafts: families
-        // Those of connections besides.
+        // These also have rows of connections, outside families.
         case .nags, .excuses, .inputs: families + [nil]
         case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments, .aiKeys:
             [nil]

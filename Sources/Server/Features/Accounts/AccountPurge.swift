@@ -5,17 +5,18 @@ import Postgres
 import SQL
 
 /// Removes personal data from accounts some days after their deletion: name, date of birth, preferences, a child's
-/// settings, excuses in the person's own words, and pictures they uploaded.
+/// settings, the person's own words in excuses, inputs, drafts and comments on policies, the history of AI answers, and
+/// uploaded pictures.
 ///
 /// The account's id stays, because other members' history refers to it. So do consents, which are records, and the
 /// audit log, which has its own retention. Each account is one act on the chain outside families. If the process dies,
 /// the remaining accounts are found again. Any number of instances may run it at the same time.
 struct AccountPurge {
-    /// Allowed days between deletion and purge.
+    /// The allowed numbers of days between deletion and purge.
     static let days = 1...30
-    /// Leaves two days for an outage of the server.
+    /// The default number of days, which leaves two for an outage of the server.
     static let standardDays = 28
-    /// Rows that one transaction changes at most, and accounts in one read.
+    /// The limit of excuses or inputs that one statement changes, and of accounts in one read.
     static let batch = 500
 
     /// An account to purge.
@@ -28,9 +29,9 @@ struct AccountPurge {
     let ledger: Ledger
     let days: Int
 
-    /// The accounts to purge, the oldest deletions first; at most `batch` of them.
+    /// Reads the accounts to purge, the oldest deletions first; at most `batch` of them.
     func due(at now: Timestamp) async throws -> [Account] {
-        let statement = AccountStatements.deleted(before: now - .days(Int64(days)), limit: Self.batch)
+        let statement = AccountStatements.deletedAccounts(before: now - .days(Int64(days)), limit: Self.batch)
         return try await database.query(statement).map { row throws(PostgresError) in
             Account(id: try row["id"], deletedAt: try row["deleted_at"])
         }
@@ -48,7 +49,8 @@ struct AccountPurge {
         }
     }
 
-    /// - Returns: false when another instance was first.
+    /// Purges one account.
+    /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
         while try await database.query(NagStatements.forgetExcuses(of: user, limit: Self.batch)).affected == Self.batch
         {}
@@ -56,7 +58,7 @@ struct AccountPurge {
             == Self.batch
         {}
         let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
-            guard let row = try await queries.query(AccountStatements.unpurged(user)).first else {
+            guard let row = try await queries.query(AccountStatements.unpurgedAccount(user)).first else {
                 return .answer(StatusAnswer(status: "done before"))
             }
             let act = Act(

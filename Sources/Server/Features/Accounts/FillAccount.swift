@@ -9,11 +9,11 @@ extension Accounts {
     /// values stay.
     ///
     /// A person whose account was made in a family cannot set an address or a date of birth this way, because both
-    /// decide what its guardians may do. Nor can an account become one of somebody under 13: only a guardian makes such
-    /// accounts.
+    /// decide what its guardians may do. A date of birth of somebody under 13 is refused too: only a guardian makes
+    /// such accounts.
     func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
         let body = call.body
-        let given = try body.dateOfBirth?.past(at: caller.now)
+        let sentBirth = try body.dateOfBirth?.past(at: caller.now)
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
@@ -23,7 +23,7 @@ extension Accounts {
                 id: caller.userID, email: account.email, displayName: account.displayName, status: try row["status"],
                 createdAt: try row["created_at"])
             let hasBirth: Bool = try row["has_date_of_birth"]
-            let birth = hasBirth ? nil : given
+            let birth = hasBirth ? nil : sentBirth
             if account.email == nil, body.email != nil || birth != nil {
                 throw APIError.guardianKeepsProfile
             }

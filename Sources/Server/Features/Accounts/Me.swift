@@ -4,7 +4,7 @@ import Domain
 import Postgres
 import SQL
 
-/// The caller's own account, as an app shows it first.
+/// The caller's own account, as an app shows it at its start.
 final class Me {
     private let services: Services
 
@@ -16,12 +16,12 @@ final class Me {
         routes.signedIn(API.updateMe, update)
     }
 
-    /// An account that waits for a guardian may read it.
+    /// Returns the caller's account, even while it waits for a guardian's consent.
     func get(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> MeResponse {
         try await response(for: caller)
     }
 
-    /// The caller's account, family, consents and what is switched on.
+    /// Returns the caller's account, family, consents and enabled features.
     func response(for caller: Caller) async throws -> MeResponse {
         let database = services.database
         let account = try await services.access.account(caller, orWaiting: true, database)

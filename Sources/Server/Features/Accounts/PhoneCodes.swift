@@ -3,11 +3,12 @@ import Domain
 import Postgres
 import SQL
 
-/// Codes that confirm telephone numbers: six digits, valid for ten minutes and five attempts. An account has one at a time.
+/// Codes that confirm telephone numbers: six digits, valid for ten minutes and five attempts. An account has one at a
+/// time.
 enum PhoneCodes {
     static let lifetime = Timestamp.Span.minutes(10)
-    /// Attempts at one code.
-    static let attempts = 5
+    /// The number of attempts at one code.
+    static let maxAttempts = 5
 
     static func make(_ random: any Randomness) -> String { random.code(PhoneCode.length, of: "0123456789") }
 
@@ -19,14 +20,15 @@ enum PhoneCodes {
 }
 
 extension Attempts.Limit {
-    /// Codes that are sent to one number, whoever asks for them. With a new token key a number's count begins anew.
+    /// Returns the limit of codes that are sent to one number, whoever requests them. A new token key restarts the
+    /// count.
     static func phoneCodes(to phone: PhoneNumber, _ tokens: Tokens) -> Attempts.Limit {
         Attempts.Limit(
             subject: tokens.keyedHashes(of: "phone code limit\n\(phone.wireText)")[0], maxCount: 3, window: .days(1),
             refusal: APIError.numberGotItsCodes)
     }
 
-    /// Codes that all instances together send to numbers.
+    /// The limit of codes that all instances together send.
     static let phoneCodes = Attempts.Limit(
         subject: [UInt8](repeating: 0, count: 32), maxCount: 100, window: .hours(1),
         refusal: APIError.serverSentItsCodes)
@@ -44,23 +46,24 @@ enum PhoneCodeStatements {
         """
     }
 
-    /// Counts an attempt at the account's code. No row: there is no code, it has expired, or its attempts are used up.
+    /// Counts an attempt at the account's code. Returns no row if there is no code, it has expired, or its attempts are
+    /// used up.
     static func attempt(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE phone_codes SET attempts = attempts + 1
-        WHERE user_id = \(user) AND attempts < \(PhoneCodes.attempts) AND expires_at > \(now)
+        WHERE user_id = \(user) AND attempts < \(PhoneCodes.maxAttempts) AND expires_at > \(now)
         RETURNING phone, code_hash
         """
     }
 
-    /// The `phone` of a code that is still the account's.
+    /// Reads the `phone` of a code that is still the account's.
     static func phone(of user: UserID, _ hash: [UInt8], at now: Timestamp) -> SQL {
         """
         SELECT phone FROM phone_codes WHERE user_id = \(user) AND code_hash = \(hash) AND expires_at > \(now)
         """
     }
 
-    /// A row when the account has a code.
+    /// Returns a row if the account has a code.
     static func exists(of user: UserID) -> SQL { "SELECT user_id FROM phone_codes WHERE user_id = \(user)" }
 
     /// Part of an act: deletes the account's code.

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 import SQL
 
-/// The telephone number that a person's text messages go to.
+/// The telephone number that receives a person's text messages.
 ///
 /// A code that is sent to the new number proves that the person can read its messages. The earlier number is not
 /// notified, because it may belong to somebody else by now. Several accounts may have the same number, so that nobody
@@ -34,8 +34,9 @@ final class PhoneNumbers {
         let code = PhoneCodes.make(services.random)
         let hash = PhoneCodes.hashes(code, of: account.id, for: phone.wireText, services.tokens)[0]
         let limits = [Attempts.Limit.phoneCodes(to: phone, services.tokens), .phoneCodes]
-        let answer = try await services.confirming(call.body.password, of: account, email, caller, in: chain) {
-            success in
+        let answer = try await services.withConfirmedPassword(
+            call.body.password, of: account, email, caller, in: chain
+        ) { success in
             try await Attempts.record(limits, at: now, services.database)
             return try await Attempts.refundingOnFailure(limits, at: now, services.database) {
                 try await services.ledger.write(caller, in: chain) { queries in
@@ -54,7 +55,7 @@ final class PhoneNumbers {
             }
         }
         if caller.isReplayed {
-            // Another request with the same key, at the same time, has stored its code.
+            // A concurrent request with the same idempotency key has stored its own code.
             try? await Attempts.refund(limits, at: now, services.database)
         } else {
             texts.send(code: code, to: phone)
@@ -64,7 +65,7 @@ final class PhoneNumbers {
 
     /// Sets the number with the code that was sent to it.
     func confirm(_ caller: Caller, _ call: Call<NoParameters, PhoneConfirmation>) async throws -> MeResponse {
-        // The stored answer has no number: what is answered is read anew.
+        // The stored answer contains no number, so the response is read again.
         let earlier: NoAnswer? = try await services.ledger.earlierAnswer(caller)
         if earlier == nil { try await set(caller, call.body.code, at: caller.now) }
         return try await me.response(for: caller)
@@ -75,7 +76,7 @@ final class PhoneNumbers {
         let account = try await services.access.account(caller, database)
         _ = try account.adultsEmail()
         let chain = account.family ?? .outside
-        // Counted before it is compared: of many attempts at once, no more than five are.
+        // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
         guard let row = try await database.query(PhoneCodeStatements.attempt(of: account.id, at: now)).first else {
             throw APIError.phoneCodeIsInvalid
         }
@@ -129,7 +130,7 @@ final class PhoneNumbers {
 }
 
 extension Account {
-    /// The address that the account signs in with.
+    /// Returns the address that the account signs in with.
     /// - Throws: 403 for a child, and for an account that was made in a family.
     fileprivate func adultsEmail() throws(APIError) -> String {
         guard role != .child, let email else { throw APIError(.authorizationDenied, .phonesForAdultsOnly) }

@@ -5,10 +5,11 @@ import Postgres
 import Reactor
 import SQL
 
-/// Administrators: accounts that read every audit log, review abuse reports and failed notifications, and nothing else. Only the command line makes them.
+/// Administrators: accounts that read every audit log, review abuse reports and failed notifications, and do nothing
+/// else. Only the command line makes them.
 ///
 /// An administrator's account belongs to no family. Their sessions end after half an hour without use, and after twelve
-/// hours in any case. Each of their reads of an audit log is itself an entry.
+/// hours in any case. The audit log records what they read (`RecordedRead`).
 public enum Admins {
     /// An administrator as the command line lists them.
     public struct Admin: Sendable {
@@ -25,16 +26,16 @@ public enum Admins {
 
     /// A reason for which an administrator could not be made or revoked.
     public enum Fault: Error, CustomStringConvertible {
-        case taken
-        case unknown
+        case emailIsTaken
+        case noSuchAdministrator
         case noAccount
         case weakPassword(String)
         case notAnEmail
 
         public var description: String {
             switch self {
-            case .taken: "this address already has an account: use another address for the administrator"
-            case .unknown: "no administrator has this address"
+            case .emailIsTaken: "this address already has an account: use another address for the administrator"
+            case .noSuchAdministrator: "no administrator has this address"
             case .noAccount: "no account with a password has this address"
             case .weakPassword(let why): "the password \(why)"
             case .notAnEmail: "the address is not an email address"
@@ -46,8 +47,8 @@ public enum Admins {
     /// 16 characters, ten of them different, and no part of the address.
     public static func weakness(of password: String, email: String) -> String? {
         if password.unicodeScalars.count < 16 { return "must have at least 16 characters" }
-        let most = Secret.passwordLengths.upperBound
-        if password.unicodeScalars.count > most { return "must have at most \(most) characters" }
+        let maxLength = Secret.passwordLengths.upperBound
+        if password.unicodeScalars.count > maxLength { return "must have at most \(maxLength) characters" }
         if Set(password.unicodeScalars).count < 10 { return "must have at least ten different characters" }
         let name = email.prefix { $0 != "@" }.lowercased()
         if name.count >= 4, password.lowercased().contains(name) { return "must not contain the name in the address" }
@@ -82,7 +83,7 @@ public enum Admins {
                     try await tool.perform(act, in: .outside, tool.context(now), transaction)
                 }
             } catch let error as PostgresError where error.violates(.emailAddress) {
-                throw Fault.taken
+                throw Fault.emailIsTaken
             }
             return Admin(id: person.id, email: address, createdAt: now, revokedAt: nil, deletedAt: nil)
         }
@@ -95,8 +96,9 @@ public enum Admins {
         try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let now = clock.now()
-            guard let row = try await database.query(AdminStatements.active(email: email.lowercased())).first else {
-                throw Fault.unknown
+            let read = AdminStatements.activeAdministrator(email: email.lowercased())
+            guard let row = try await database.query(read).first else {
+                throw Fault.noSuchAdministrator
             }
             let (user, person): (UserID, Pseudonym) = (try row["id"], try row["pseudonym"])
             let act = Act(
@@ -109,7 +111,7 @@ public enum Admins {
         }
     }
 
-    /// All administrators, former ones too, oldest first.
+    /// Returns all administrators, including former ones, oldest first.
     public static func list(databaseURL: String) async throws -> [Admin] {
         try await Schema.withDatabase(databaseURL) { database in
             try await database.query(AdminStatements.all).map { row throws(PostgresError) in
@@ -129,14 +131,14 @@ enum AdminStatements {
         ORDER BY a.created_at, a.user_id
         """
 
-    static func active(email: String) -> SQL {
+    static func activeAdministrator(email: String) -> SQL {
         """
         SELECT u.id, u.pseudonym FROM admins a JOIN users u ON u.id = a.user_id
         WHERE u.email = \(email) AND a.revoked_at IS NULL AND u.status <> 'deleted'
         """
     }
 
-    /// Part of an act, which also makes the account.
+    /// Part of the act that makes the account: makes it an administrator's.
     static func insert(_ user: UserID, at now: Timestamp) -> SQL {
         "INSERT INTO admins (user_id, created_at) SELECT \(user), \(now) FROM ledger_stamp"
     }

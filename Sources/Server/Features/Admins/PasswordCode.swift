@@ -4,8 +4,8 @@ import Domain
 import Postgres
 
 extension Admins {
-    /// Makes a code that sets a new password, for an account that has one: the operator's way to help somebody who has
-    /// forgotten theirs. It is an entry of the audit log.
+    /// Makes a code that replaces the password of an account, for somebody who has forgotten it. The audit log records
+    /// it.
     /// - Returns: the code as people read it.
     public static func makePasswordCode(
         databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()

@@ -1,8 +1,10 @@
 /// File names of pictures, which clients choose.
 enum AttachmentName {
-    private static let longest = 100
+    /// The length limit of a name, in Unicode scalars.
+    private static let maxLength = 100
 
-    /// The last component of a client's path without what is invisible or has a meaning in paths and header fields.
+    /// Returns the last component of a client's path, without invisible characters and those with a meaning in paths or
+    /// header fields.
     static func sanitized(_ filename: String?) -> String {
         let last = (filename ?? "").split { $0 == "/" || $0 == "\\" }.last ?? ""
         let scalars = last.unicodeScalars.filter { scalar in
@@ -11,14 +13,14 @@ enum AttachmentName {
             default: scalar != "\"" && !scalar.properties.isDefaultIgnorableCodePoint
             }
         }
-        var name = String.UnicodeScalarView(scalars.prefix(longest))
+        var name = String.UnicodeScalarView(scalars.prefix(maxLength))
         while let first = name.first, first == "." || first.properties.isWhitespace { name.removeFirst() }
         while let last = name.last, last == "." || last.properties.isWhitespace { name.removeLast() }
         return name.isEmpty ? "picture" : String(name)
     }
 
-    /// A Content-Disposition that shows the content and names it (RFC 6266 §4, RFC 8187 §3.2). In the plain name, what is
-    /// not of the unreserved characters is an underscore.
+    /// Returns a Content-Disposition that shows the content and names it (RFC 6266 §4, RFC 8187 §3.2). The plain name
+    /// keeps unreserved characters and blanks; an underscore replaces every other one.
     static func disposition(_ filename: String) -> String {
         var (plain, encoded) = ("", "")
         for scalar in filename.unicodeScalars {

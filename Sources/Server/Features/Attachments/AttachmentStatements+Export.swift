@@ -1,7 +1,7 @@
 import SQL
 
 extension AttachmentStatements {
-    /// The pictures that a person uploaded, without their bytes: these are at `url`.
+    /// Reads the pictures that a person uploaded, without their bytes, which are at `url`.
     static func exported(_ page: ExportPage) -> SQL {
         """
         SELECT a.id, jsonb_build_object(

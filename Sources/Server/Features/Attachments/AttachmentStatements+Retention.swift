@@ -5,16 +5,16 @@ extension AttachmentStatements {
     /// The retention rule for pictures: they are deleted together with the words of their nag.
     static let retention = RetentionRule(
         "attachments", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM \(ofClosedNags) WHERE n.closed_at < \($0) AND n.has_attachments" },
+        due: { "SELECT count(*) AS count FROM \(nagsWithAttachments) WHERE n.closed_at < \($0) AND n.has_attachments" },
         end: { count, moment in
             """
             DELETE FROM attachments WHERE id = ANY(ARRAY(
-                SELECT b.attachment_id FROM \(ofClosedNags) WHERE n.closed_at < \(moment) AND n.has_attachments
+                SELECT b.attachment_id FROM \(nagsWithAttachments) WHERE n.closed_at < \(moment) AND n.has_attachments
                 ORDER BY n.closed_at LIMIT \(count)))
             """
         })
 
-    private static let ofClosedNags: SQL =
+    private static let nagsWithAttachments: SQL =
         "nags n JOIN nag_attachments b ON b.family_id = n.family_id AND b.nag_id = n.id"
 
     /// The retention rule for uploads that no nag can use any more. It waits an hour longer, in case a nag is just

@@ -7,8 +7,8 @@ import SQL
 enum AttachmentStatements {
     // MARK: Reading
 
-    /// The caller and that attachment with its nag and the caller's relation to it, as of one moment. No row: the
-    /// session has ended.
+    /// Reads the caller, and the attachment with its nag and the caller's relation to that, as of one moment. No row:
+    /// the session has ended.
     static func attachment(_ attachment: AttachmentID, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
         SELECT u.status AS account_status, a.uploader_id, a.filename, a.content_type, a.size, a.digest, n.creator_id,
@@ -24,7 +24,7 @@ enum AttachmentStatements {
         """
     }
 
-    /// A part of the bytes, without authorisation.
+    /// Reads a part of the bytes. It checks no authorisation.
     static func bytes(of attachment: AttachmentID, _ range: Range<Int>) -> SQL {
         """
         SELECT substring(bytes FROM \(range.lowerBound + 1)::integer FOR \(range.count)::integer) AS bytes
@@ -32,9 +32,9 @@ enum AttachmentStatements {
         """
     }
 
-    /// An expression: the ids of the attachments of the nag `n`, in order; null where there are none, which costs
-    /// nothing.
-    static let ofNag: SQL = """
+    /// An expression: the ids of the attachments of the nag `n`, in order; null if there are none, which is
+    /// decided without a read.
+    static let attachmentIDs: SQL = """
         CASE WHEN n.has_attachments THEN (
             SELECT array_agg(b.attachment_id ORDER BY b.position)
             FROM nag_attachments b WHERE b.family_id = n.family_id AND b.nag_id = n.id) END
@@ -49,7 +49,7 @@ enum AttachmentStatements {
         """
     }
 
-    /// The bytes of a person's uploads that no nag uses.
+    /// Reads the total size of a person's uploads that no nag uses, in bytes.
     static func sumUnused(of uploader: UserID) -> SQL {
         """
         SELECT coalesce(sum(size), 0)::bigint AS size FROM attachments

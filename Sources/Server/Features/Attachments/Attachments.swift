@@ -9,7 +9,7 @@ import Postgres
 /// A picture is read by whoever may read its nag and by its uploader; for everybody else it does not exist.
 package final class Attachments {
     let services: Services
-    /// Uploads under way: each holds a database session for as long as its bytes take.
+    /// The limit of concurrent uploads: each one uses a database session until its bytes are sent.
     let uploads: Lane<UserID>
 
     package init(_ services: Services) {
@@ -25,6 +25,7 @@ package final class Attachments {
 
     // MARK: For nags
 
+    /// Requires that a nag of the caller may use the uploads.
     /// - Throws: 422 unless the caller uploaded all of these within the last day, and no nag uses any of them.
     func requireUsable(_ attachments: [AttachmentID], by caller: Caller, _ queries: any Queries) async throws {
         if attachments.isEmpty { return }
@@ -34,8 +35,8 @@ package final class Attachments {
         guard try usable["count"] == attachments.count else { throw APIError.picturesAreNotUsable }
     }
 
-    /// Runs an act that uses uploads. An upload that is concurrently used by another nag or deleted gives the same
-    /// error as one for which that has happened before.
+    /// Runs an act that uses uploads. An upload that is concurrently used by another nag or deleted causes
+    /// the same error as one that was used or deleted before.
     func mappingAttachmentConflict<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()

@@ -11,10 +11,11 @@ extension Attachments {
     func create(
         _ caller: Caller, _ call: Call<NoParameters, Bytes>, _ headers: Headers
     ) async throws -> Response {
-        // Before the form is read: whoever may not upload learns nothing from it.
+        // The caller is checked before the form is read, so that whoever may not upload learns nothing from the
+        // response.
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         let body = call.body.bytes
-        // The picture in the form, the clean one, and what waits for the database.
+        // Memory for the form, the cleaned picture, and the bytes on their way to the database.
         let memory = services.answerMemory.reserve(3 * body.count, for: caller.context.remote)
         guard memory != nil else { throw APIError.noMemoryForPicture }
         let answer = try await uploads.run(caller.userID) {

@@ -6,10 +6,10 @@ import Pictures
 import Postgres
 
 extension Attachments {
-    /// A picture, or a part of it, for whoever may read its nag and for its uploader.
+    /// Returns a picture or a part of it, for its uploader and for everybody who may read its nag.
     func get(_ caller: Caller, _ call: Call<AttachmentPath, NoBody>, _ headers: Headers) async throws -> Response {
         let id = call.parameters.attachmentID
-        let attachment = try await readable(id, by: caller)
+        let attachment = try await readableAttachment(id, by: caller)
         let tag = EntityTag(strong: hexadecimal(attachment.digest))
         let fields = [
             HeaderField("etag", tag.description), HeaderField("cache-control", "private, no-cache"),
@@ -26,7 +26,7 @@ extension Attachments {
                 APIError.rangeIsNotSatisfiable(size: attachment.size),
                 caller.context.request.wireText, [HeaderField("content-range", "bytes */\(attachment.size)")])
         }
-        // The row as it arrives, and the bytes from it.
+        // Memory for the received row and for the bytes that are copied from it.
         let memory = services.answerMemory.reserve(2 * range.count, for: caller.context.remote)
         guard memory != nil else { throw APIError.noMemoryForPicture }
         // Another request may have deleted it meanwhile.
@@ -50,8 +50,9 @@ extension Attachments {
         let format: PictureFormat
     }
 
-    /// - Throws: 404 for whoever may not read it.
-    private func readable(_ id: AttachmentID, by caller: Caller) async throws -> Description {
+    /// Returns the description of a picture that the caller may read.
+    /// - Throws: 404 for everybody else.
+    private func readableAttachment(_ id: AttachmentID, by caller: Caller) async throws -> Description {
         let rows = try await services.database.query(
             AttachmentStatements.attachment(id, for: caller, sessionCheck: services.access.sessionCheck(caller)))
         guard let row = rows.first else { throw APIError.sessionHasEnded }

@@ -2,10 +2,10 @@ import Contract
 import Domain
 
 extension ZoneRules {
-    /// The starts of the minutes, hours, days, weeks or months of a zone in a time range, beginning with the one that
-    /// contains `from`.
+    /// Returns the starts of the minutes, hours, days, weeks or months of a zone in a time range, beginning with the
+    /// one that contains `from`.
     ///
-    /// Computed with this process's zone rules: PostgreSQL need not know the zone's name.
+    /// They are computed with this process's zone rules, because PostgreSQL may not know the zone's name.
     func starts(of unit: AuditActivity.Unit, from: Timestamp, to: Timestamp) -> [Timestamp] {
         switch unit {
         case .minute: steps(of: 60, from, to)
@@ -27,7 +27,8 @@ extension ZoneRules {
         }
     }
 
-    /// Hours and minutes have the same length everywhere; only the first start depends on the zone.
+    /// Returns the starts of minutes or hours, which have the same length everywhere; only the first start depends on
+    /// the zone.
     private func steps(of seconds: Int64, _ from: Timestamp, _ to: Timestamp) -> [Timestamp] {
         let offset = Int64(secondsFromUTC(at: from))
         let first = floorDivide(from.seconds + offset, seconds) * seconds - offset

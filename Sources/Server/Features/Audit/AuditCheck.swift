@@ -4,7 +4,7 @@ import Domain
 import Postgres
 import Reactor
 
-/// Checks one family's log and state on request, as the background check does in its turn.
+/// Checks one family's log and state on request, as the background check does periodically.
 final class AuditCheck {
     private let services: Services
     private let findings: AuditFindings
@@ -32,7 +32,7 @@ final class AuditCheck {
                 await services.database.poller.yieldSlice()
             })
         if let first = report.findings.first {
-            try await findings.keep(
+            try await findings.store(
                 KeptFinding(
                     id: services.random.identifier(at: caller.now), source: "check",
                     code: first.problem == .broken ? first.found ?? first.problem.rawValue : first.problem.rawValue,

@@ -1,27 +1,27 @@
 import Contract
 import Domain
 
-/// A position in a list of the audit log, opaque to clients: the next page begins below this time, and at this time
-/// below this family and number.
+/// A position in a list of the audit log, opaque to clients. The next page contains the entries of earlier times, and
+/// those of the same time that come before this family and number.
 struct AuditCursor: Hashable {
     let family: FamilyID
-    /// 0 where every entry of that time was listed.
-    let before: Int64
+    /// The number of the last entry that was listed or searched; 0 if every entry of that time was.
+    let number: Int64
     var at = Timestamp.epoch
 
-    /// The position just below a moment: that moment and later ones are excluded.
+    /// Returns the position just below a moment: that moment and later ones are excluded.
     static func below(_ moment: Timestamp, of family: FamilyID?) -> AuditCursor {
-        AuditCursor(family: family ?? .outside, before: 0, at: moment)
+        AuditCursor(family: family ?? .outside, number: 0, at: moment)
     }
 
     /// Parses a cursor; nil when there is none.
     /// - Throws: 422 for text that is not a cursor of this list.
-    static func parsed(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
+    static func parse(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
         guard let text else { return nil }
         guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw APIError.auditCursorIsUnknown }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         let cursor = AuditCursor(
-            family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
+            family: FamilyID(high: word(0), low: word(1)), number: Int64(bitPattern: word(2)),
             at: Timestamp(microseconds: Int64(bitPattern: word(3))))
         guard family == nil || cursor.family == family,
             (Timestamp.epoch...Timestamp.lastSecond).contains(cursor.at)
@@ -30,7 +30,7 @@ struct AuditCursor: Hashable {
     }
 
     var text: String {
-        let words = [before, at.microseconds]
+        let words = [number, at.microseconds]
         return base64URL(
             family.bytes
                 + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> Int64(56 - 8 * $0)) } })

@@ -10,13 +10,13 @@ package final class AuditEvents {
 
     package init(_ services: Services) { self.services = services }
 
-    /// Entries of the named family, of the caller's own, or of all families for an administrator.
+    /// Lists entries of the named family, of the caller's own, or of all families for an administrator.
     /// - Throws: 403 for other callers, 422 for a cursor that is not of this list.
     package func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
         let query = call.parameters
         let reader = try await services.auditReader(
             caller, of: query.conditions.familyID, reading: API.listAuditEvents.operation, details: query.details)
-        let before = try AuditCursor.parsed(query.cursor, in: reader.family)
+        let before = try AuditCursor.parse(query.cursor, in: reader.family)
         guard let filter = try await services.auditFilter(query.conditions, for: reader) else {
             return AuditPage(items: [], nextCursor: nil)
         }
@@ -28,7 +28,7 @@ package final class AuditEvents {
             searchedTo: found.searchedTo)
     }
 
-    /// One entry with its inclusion proof.
+    /// Returns one entry with its inclusion proof.
     /// - Throws: 404 when there is no such entry, 403 when the caller may not read that audit log.
     func detail(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
         let path = call.parameters
@@ -53,7 +53,7 @@ package final class AuditEvents {
 }
 
 extension AuditQuery {
-    /// The query for the audit log.
+    /// The details of the query for its own audit entry.
     fileprivate var details: AuditBody {
         var details = conditions.details
         details["limit"] = String(limit)
@@ -63,7 +63,8 @@ extension AuditQuery {
 }
 
 extension AuditConditions {
-    /// The conditions for the audit log: which there are, and the ids among their values; no free text.
+    /// The details of the conditions for an audit entry. They contain ids, times and known kinds; `given` stands for
+    /// any other value.
     var details: AuditBody {
         var details: AuditBody = [:]
         details["actor"] = actorID?.description

@@ -13,6 +13,7 @@ final class AuditEventsExport {
 
     init(_ services: Services) { self.services = services }
 
+    /// Sends the file page by page.
     /// - Throws: 403 as for the list of the same entries.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (conditions, format) = (call.parameters.conditions, call.parameters.format)
@@ -72,13 +73,13 @@ enum AuditCSV {
         Array((fields.map(quoted).joined(separator: ",") + "\r\n").utf8)
     }
 
-    /// The first characters of formulas, in full width as well.
+    /// The characters with which formulas begin, and their full-width forms.
     private static let formulaSigns: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]
 
-    /// The field in quotes. Spreadsheets evaluate a field that begins like a formula, quoted or not: an apostrophe
-    /// before it makes it text.
+    /// Returns the field in quotes. Spreadsheets evaluate a field that begins like a formula, quoted or not; an
+    /// apostrophe before it makes it text.
     private static func quoted(_ field: String) -> String {
         let isFormula = field.unicodeScalars.first.map(formulaSigns.contains) ?? false
         return "\"" + (isFormula ? "'" : "") + field.replacing("\"", with: "\"\"") + "\""

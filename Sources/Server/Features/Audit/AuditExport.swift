@@ -16,7 +16,7 @@ final class AuditExport {
         self.findings = findings
     }
 
-    /// Sends the lines as they are read. The answer has no length, and ends early when something fails on the way.
+    /// Sends the lines as they are read. The response has no length; it ends early if a read fails.
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
         let after = call.parameters.after.map(Int64.init)
         guard after ?? 0 >= 0 else { throw APIError.exportStartIsNegative }
@@ -77,7 +77,7 @@ final class AuditExport {
         }
         let verdict = finding.map { AuditLogVerifier.Verdict.tampered($0) } ?? verifier.verdict()
         if case .tampered(let finding) = verdict {
-            try await findings.keep(
+            try await findings.store(
                 KeptFinding(
                     id: services.random.identifier(at: caller.now), source: "verification", code: finding.code,
                     familyID: finding.family, n: finding.number.map { Int($0) }, message: finding.description,

@@ -17,8 +17,8 @@ struct AuditFilter {
         case id(ResourceID, Pseudonym)
         /// A search text that no single index answers.
         case words(Words)
-        /// Every entry but the person's reads as an administrator.
-        case notReadBy(Pseudonym)
+        /// Every entry except the person's reads as an administrator.
+        case excludingReadsBy(Pseudonym)
     }
 
     /// The meanings of a search text: an entry matches if any of them does.
@@ -29,7 +29,7 @@ struct AuditFilter {
         var idEnd: String?
     }
 
-    /// The most selective first, as a rule.
+    /// The conditions, usually the most selective first.
     var conditions: [Condition] = []
     var from: Timestamp?
     var to: Timestamp?
@@ -51,7 +51,7 @@ struct AuditFilter {
         if let trace = query.traceID { conditions.append(.trace(trace)) }
         if let resource = query.resourceID { conditions.append(.resource(resource)) }
         if let id { conditions.append(.id(id, people[id.retyped()] ?? id.retyped())) }
-        // People are found by pseudonym; after an erasure there is none, so nothing matches.
+        // Entries name people by pseudonym. An erased person has none, so nothing matches.
         if let subject = query.subjectID {
             guard let person = people[subject] else { return nil }
             conditions.append(.subject(person))
@@ -68,12 +68,12 @@ struct AuditFilter {
         }
     }
 
-    /// The words of a search text with one blank between them; empty when there are none.
+    /// Returns the words of a search text with one blank between them; empty if there are none.
     static func words(of query: AuditConditions) -> String {
         query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " ") ?? ""
     }
 
-    /// The search text as conditions: none where every entry matches, nil where no entry can.
+    /// Returns the conditions for a search text: none if every entry matches, nil if no entry can match.
     private static func search(_ text: String, _ named: [Pseudonym], _ queries: any Queries) async throws
         -> [Condition]?
     {
@@ -91,7 +91,8 @@ struct AuditFilter {
         return [.words(Words(kinds: kinds, people: named, idEnd: end))]
     }
 
-    /// The eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d`, which the console shows for people without a name.
+    /// Returns the eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d` or `Family 1a2b3c4d`, as the console shows
+    /// people and families without a name.
     private static func idEnd(_ text: String) -> String? {
         let words = text.lowercased().split(separator: " ")
         guard let last = words.last, last.utf8.count == 8, last.utf8.allSatisfy(\.isLowerHexDigit),

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on findings that are kept.
+/// Every statement on stored findings.
 enum AuditFindingStatements {
     private static let columns: SQL = """
         f.id, f.source, f.code, f.family_id, f.n, f.message, f.found_at, f.acknowledged_at, f.acknowledged_by, f.reason
@@ -31,8 +31,8 @@ enum AuditFindingStatements {
     /// Part of an act: acknowledges a finding.
     static func acknowledge(_ finding: KeptFinding) -> SQL {
         """
-        UPDATE audit_findings f SET acknowledged_at = \(finding.acknowledgedAt), acknowledged_by = \(finding.acknowledgedBy),
-            reason = \(finding.reason)
+        UPDATE audit_findings f SET acknowledged_at = \(finding.acknowledgedAt),
+            acknowledged_by = \(finding.acknowledgedBy), reason = \(finding.reason)
         FROM ledger_stamp WHERE f.id = \(finding.id) AND f.acknowledged_at IS NULL
         """
     }

@@ -11,7 +11,7 @@ final class AuditFindings {
 
     init(_ services: Services) { self.services = services }
 
-    /// The findings, the newest first, for administrators.
+    /// Lists the findings, the newest first, for administrators.
     func list(_ caller: Caller, _ call: Call<AuditFindingsQuery, NoBody>) async throws -> Page<KeptFinding> {
         _ = try await services.requireAdministrator(caller, .auditFindingReviewDenied)
         _ = try await services.auditReader(caller, of: nil, reading: API.listAuditFindings.operation)
@@ -49,7 +49,7 @@ final class AuditFindings {
     }
 
     /// Stores a finding, unless the same one is stored already.
-    func keep(_ found: KeptFinding) async throws {
+    func store(_ found: KeptFinding) async throws {
         _ = try await services.database.query(AuditFindingStatements.insert(found))
         try await refreshCount()
     }

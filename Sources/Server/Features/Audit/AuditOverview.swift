@@ -14,7 +14,7 @@ final class AuditOverview {
 
     init(_ services: Services) { self.services = services }
 
-    /// The guardian's own family, or a page of all families for an administrator.
+    /// Lists the guardian's own family, or a page of all families for an administrator.
     /// - Throws: 422 for an invalid cursor.
     func families(_ caller: Caller, _ call: Call<AuditFamiliesQuery, NoBody>) async throws -> AuditFamilies {
         let reader = try await services.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
@@ -24,9 +24,9 @@ final class AuditOverview {
         }
         let text = query.q.flatMap { $0.isEmpty ? nil : $0 }
         let id = reader.family ?? text.flatMap { FamilyID($0) }
-        let part = id == nil ? text.map { "%" + $0.replacing(/[\\%_]/) { "\\" + $0.output } + "%" } : nil
+        let pattern = id == nil ? text.map { "%" + $0.replacing(/[\\%_]/) { "\\" + $0.output } + "%" } : nil
         let rows = try await services.database.query(
-            AuditStatements.families(part: part, id: id, offset: offset, limit: Self.pageSize))
+            AuditStatements.families(pattern: pattern, id: id, offset: offset, limit: Self.pageSize))
         let items = try rows.map { row throws(PostgresError) in
             let entries: Int = try row["seq"]
             return AuditFamily(
@@ -39,8 +39,8 @@ final class AuditOverview {
             nextCursor: hasMore ? String(offset + Int64(Self.pageSize)) : nil)
     }
 
-    /// Counts of entries by kind in minutes, hours, days, weeks or months of a zone: at most 133 intervals.
-    /// - Throws: 422 for a range that ends before it begins or is longer than eleven years, and for an unknown zone.
+    /// Counts the entries of each kind in minutes, hours, days, weeks or months of a zone: at most 135 intervals.
+    /// - Throws: 422 for a range shorter than a second or longer than about eleven years, and for an unknown zone.
     func activity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
         let query = call.parameters
         let to = query.to ?? caller.now
@@ -62,12 +62,12 @@ final class AuditOverview {
         var counted = 0
         for index in 0..<rows.count {
             let row = rows[index]
-            let (kind, place, entries): (String, Int, Int) = (try row["kind"], try row["bucket"], try row["entries"])
+            let (kind, bucket, entries): (String, Int, Int) = (try row["kind"], try row["bucket"], try row["entries"])
             if series.last?.kind != kind {
                 series.append(AuditSeries(kind: kind, counts: [Int](repeating: 0, count: starts.count)))
             }
             counted += entries
-            if starts.indices.contains(place) { series[series.count - 1].counts[place] = entries }
+            if starts.indices.contains(bucket) { series[series.count - 1].counts[bucket] = entries }
         }
         return AuditActivity(
             from: from, to: to, timeZone: name, unit: unit, starts: starts, series: series,
@@ -76,7 +76,7 @@ final class AuditOverview {
 }
 
 extension AuditActivity.Unit {
-    /// The interval of a chart over so much time.
+    /// Chooses the interval for a chart over a span of time.
     fileprivate init(of span: Timestamp.Span) {
         switch span {
         case ...Timestamp.Span.hours(2): self = .minute

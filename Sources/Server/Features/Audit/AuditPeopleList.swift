@@ -8,18 +8,19 @@ final class AuditPeopleList {
 
     init(_ services: Services) { self.services = services }
 
-    /// The people of the named family, of the caller's own, or, for administrators, those outside families.
+    /// Lists the people of the named family or of the caller's own. An administrator who names no family gets the
+    /// administrators.
     func list(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditPeople {
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.listAuditPeople.operation)
         return AuditPeople(items: try await services.auditPeople(for: reader))
     }
 
-    /// The consents in force for each member.
+    /// Lists the consents in force for each member.
     func consents(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> AuditConsents {
         let family = call.parameters.familyID
         _ = try await services.auditReader(caller, of: family, reading: API.listAuditConsents.operation)
-        let rows = try await services.database.query(ConsentStatements.allInForce(in: family))
+        let rows = try await services.database.query(ConsentStatements.consentsInForce(in: family))
         return AuditConsents(
             items: try rows.map { row throws(PostgresError) in
                 AuditConsent(
@@ -30,8 +31,8 @@ final class AuditPeopleList {
 }
 
 extension Services {
-    /// The actors of the system and the people: by name for a guardian, by role for an administrator. Administrators
-    /// see each other by address.
+    /// Returns the actors of the system and the people: with names for a guardian, with roles only for an
+    /// administrator. Administrators see each other by address.
     func auditPeople(for reader: AuditReader) async throws -> [AuditPerson] {
         var people = AuditPerson.system
         if let family = reader.family {
@@ -43,7 +44,7 @@ extension Services {
             }
         }
         if let family = reader.family, !reader.isAdmin {
-            people += try await database.query(ConnectionStatements.parties(of: family)).map {
+            people += try await database.query(ConnectionStatements.partyNames(of: family)).map {
                 row throws(PostgresError) in
                 AuditPerson(
                     person: try row["pseudonym"], userID: try row["id"], name: try row["display_name"], role: "party")
@@ -60,14 +61,15 @@ extension Services {
         return people
     }
 
-    /// The filter of all conditions. A search text also means the people whose names, as the reader sees them, contain it.
+    /// Returns the filter of all conditions. A search text also matches the people whose names, as the reader sees
+    /// them, contain it.
     func auditFilter(_ query: AuditConditions, for reader: AuditReader) async throws -> AuditFilter? {
         let text = AuditFilter.words(of: query).lowercased()
         let isSearch = !text.isEmpty && ResourceID(text) == nil
         let named =
             isSearch ? try await auditPeople(for: reader).filter { $0.name?.lowercased().contains(text) ?? false } : []
         guard var filter = try await AuditFilter(query, named: named.map(\.person), database) else { return nil }
-        if query.withoutOwnReads, let own = reader.administrator { filter.conditions.append(.notReadBy(own)) }
+        if query.withoutOwnReads, let own = reader.administrator { filter.conditions.append(.excludingReadsBy(own)) }
         return filter
     }
 }

@@ -13,7 +13,7 @@ struct AuditQueryPlan {
     /// Whether the plan reads one family's entries only, by number.
     private let isInChain: Bool
 
-    /// The plans that can answer a page, the most selective first as a rule, the one over all entries last.
+    /// Returns the plans that can answer a page, usually the most selective first, the one over all entries last.
     /// - Parameter staysInFamily: leaves out the plans that read entries of other families.
     static func all(for filter: AuditFilter, of family: FamilyID?, staysInFamily: Bool) -> [AuditQueryPlan] {
         (filter.conditions.compactMap { AuditQueryPlan($0, family) } + [AuditQueryPlan(family)])
@@ -46,36 +46,41 @@ struct AuditQueryPlan {
         case .id(let id, let person):
             ranges = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
             count = 4
-        case .words, .notReadBy: return nil
+        case .words, .excludingReadsBy: return nil
         }
         (self.count, self.isInChain) = (count, isInChain)
     }
 
-    /// Whether the whole filter is the plan's own condition.
+    /// Whether the plan's own condition is the whole filter.
     func isExact(for filter: AuditFilter, of family: FamilyID?) -> Bool {
         count == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || isInChain)
     }
 
-    /// The `at` of the entry that is `depth` entries back, and its `n` in a chain; both null where there are fewer.
-    func reach(_ span: AuditSpan, _ depth: Int) -> SQL {
+    /// Selects the `at` of the entry that is `depth` entries back, and its `n` in a chain; both null if there are
+    /// fewer.
+    func reachedPosition(_ span: AuditSpan, _ depth: Int) -> SQL {
         let share = max(1, depth / count) - 1
-        let parts = ranges.map { range in "(\(range.taken(range.reach(span, skipping: share), "at, e.n")))" as SQL }
+        let parts = ranges.map { range -> SQL in
+            "(\(range.forEachKind(range.reachedPosition(span, skipping: share), "at, e.n")))"
+        }
         return "SELECT max(r.at) AS at, max(r.n) AS n FROM (\(.joined(parts, separator: " UNION ALL "))) r"
     }
 
-    /// The plan's entries that match the filter, newest first in each range.
-    func entries(_ filter: AuditFilter, _ span: AuditSpan, most: SQL) -> SQL {
+    /// Selects the plan's entries that match the filter, newest first in each range.
+    /// - Parameter limit: a LIMIT clause, which applies to each range.
+    func entries(_ filter: AuditFilter, _ span: AuditSpan, limit: SQL) -> SQL {
         var rest = filter.conditions.filter { $0 != condition }.map(\.predicate)
         if !isInChain {
             if let family = span.family { rest.append("e.family_id = \(family)") }
-            if let before = span.before, before.before > 0 {
-                rest.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.before))")
+            if let before = span.before, before.number > 0 {
+                rest.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.number))")
             }
         }
         let check: SQL = rest.isEmpty ? "true" : .joined(rest, separator: " AND ")
-        // An entry in two ranges is one entry.
+        // UNION returns an entry once, even if it is in two ranges.
         return .joined(
-            ranges.map { range in "(\(range.taken(range.entries(span, check, most), "*")))" }, separator: " UNION ")
+            ranges.map { range in "(\(range.forEachKind(range.entries(span, check, limit), "*")))" },
+            separator: " UNION ")
     }
 }
 
@@ -93,7 +98,7 @@ extension AuditFilter.Condition {
         case .id(let id, let person):
             "(e.trace = \(id) OR e.resource = \(id) OR e.actor = \(person) OR e.subject = \(person))"
         case .words(let words): words.predicate
-        case .notReadBy(let person): "NOT (e.kind = \(AuditKind.adminRead.rawValue) AND e.actor = \(person))"
+        case .excludingReadsBy(let person): "NOT (e.kind = \(AuditKind.adminRead.rawValue) AND e.actor = \(person))"
         }
     }
 }
@@ -119,9 +124,9 @@ extension AuditFilter.Words {
 ///
 /// PostgreSQL plans these statements without their values, and its guess may be to read all entries by time where it
 /// should read those of a rare kind. So each range states the columns of its own index alone (`0009_audit_pages.sql`),
-/// and every other condition stands in a CASE, which the planner cannot use.
+/// and puts every other condition into a CASE, which the planner cannot use.
 private struct ScanRange {
-    /// The condition on the columns before the last of the index.
+    /// The condition on all columns of the index but the last one.
     let condition: SQL
     var order: SQL = "e.at DESC"
     /// The family whose chain is read, by number; nil reads by time.
@@ -144,36 +149,39 @@ private struct ScanRange {
     static func resource(_ id: ResourceID) -> ScanRange { ScanRange(condition: "e.resource = \(id)") }
     static func trace(_ id: TraceID) -> ScanRange { ScanRange(condition: "e.trace = \(id)") }
 
-    private func stretch(_ span: AuditSpan) -> SQL {
+    private func rangeCondition(_ span: AuditSpan) -> SQL {
         family == nil
-            ? "\(condition) AND e.at >= \(span.from) AND e.at < \(span.below)"
+            ? "\(condition) AND e.at >= \(span.from) AND e.at < \(span.timeBelow)"
             : "\(condition) AND e.n >= \(span.firstNumber) AND e.n < \(span.numberBelow)"
     }
 
-    func reach(_ span: AuditSpan, skipping count: Int) -> SQL {
+    func reachedPosition(_ span: AuditSpan, skipping count: Int) -> SQL {
         guard let family else {
             return """
-                SELECT e.at, NULL::bigint AS n FROM audit_entry e WHERE \(stretch(span))
+                SELECT e.at, NULL::bigint AS n FROM audit_entry e WHERE \(rangeCondition(span))
                 ORDER BY \(order) OFFSET \(Int64(count)) LIMIT 1
                 """
         }
         return """
             SELECT (SELECT o.at FROM audit_entry o WHERE o.family_id = \(family) AND o.n = e.n) AS at, e.n
-            FROM (SELECT e.n FROM audit_entry e WHERE \(stretch(span)) ORDER BY \(order) OFFSET \(Int64(count)) LIMIT 1) e
+            FROM (
+                SELECT e.n FROM audit_entry e WHERE \(rangeCondition(span))
+                ORDER BY \(order) OFFSET \(Int64(count)) LIMIT 1
+            ) e
             """
     }
 
-    func entries(_ span: AuditSpan, _ check: SQL, _ most: SQL) -> SQL {
+    func entries(_ span: AuditSpan, _ check: SQL, _ limit: SQL) -> SQL {
         // Entries of the same moment are ordered too; those of one family by number.
         let ties: SQL = family == nil ? ", e.family_id DESC, e.n DESC" : ""
         return """
-            SELECT e.* FROM audit_entry e WHERE \(stretch(span)) AND CASE WHEN \(check) THEN true END
-            ORDER BY \(order)\(ties) \(most)
+            SELECT e.* FROM audit_entry e WHERE \(rangeCondition(span)) AND CASE WHEN \(check) THEN true END
+            ORDER BY \(order)\(ties) \(limit)
             """
     }
 
-    /// The entries of the range that are read, for each of its kinds.
-    func taken(_ part: SQL, _ columns: SQL) -> SQL {
+    /// Returns a query that runs `part` once for each kind of the range; `part` itself if the range has no kinds.
+    func forEachKind(_ part: SQL, _ columns: SQL) -> SQL {
         guard let kinds else { return part }
         return """
             SELECT e.\(columns) FROM unnest(\(SQLList(kinds))) AS wanted (kind) CROSS JOIN LATERAL (\(part)) e

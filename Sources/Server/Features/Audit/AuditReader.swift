@@ -3,12 +3,12 @@ import Contract
 import Domain
 import Postgres
 
-/// Somebody who may read audit logs: a guardian their family's, an administrator all, and the two parties of a connection
-/// that was accepted the connection's own. A connection's id takes the place of a family's.
+/// A person who may read audit logs. A guardian reads the family's, an administrator reads all, and a party of an
+/// accepted connection reads the connection's, whose id takes the place of a family's.
 ///
-/// An administrator's read is recorded in the audit log, in the chain outside families, before they see the answer; one
-/// that an entry of the same trace covers already is not recorded again (`RecordedRead`). A guardian's is not recorded: the
-/// log would grow whenever it is read.
+/// An administrator's read is recorded in the audit log, in the chain outside families, before the response is sent,
+/// unless an entry of the same trace covers it already (`RecordedRead`). Other people's reads are not recorded: the log
+/// would grow whenever it is read.
 struct AuditReader {
     /// The audit log to read; nil for all.
     let family: FamilyID?
@@ -19,7 +19,7 @@ struct AuditReader {
 }
 
 extension Services {
-    /// The caller as a reader of an audit log.
+    /// Returns the caller as a reader of an audit log.
     /// - Parameters:
     ///   - family: the requested audit log; nil for the guardian's own, or for all of them for an administrator.
     ///   - what: names what is read, for the audit log.
@@ -44,8 +44,8 @@ extension Services {
         return AuditReader(family: family, administrator: nil)
     }
 
-    /// Checks again, while something long is sent, that the reader may read it: between any two slices their session may have
-    /// ended, or their right.
+    /// Checks again, while a long response is sent, that the reader may read it: since the last part, the session or
+    /// the right may have ended.
     /// - Throws: 401 or 403 when they may not.
     func requireReader(_ reader: AuditReader, _ caller: Caller) async throws {
         let caller = caller.at(clock.now())
@@ -58,7 +58,7 @@ extension Services {
         if let denial = member.denial(of: .readAuditLog) { throw APIError(.authorizationDenied, denial) }
     }
 
-    /// Whether the user is one of the two parties of a connection of that id.
+    /// Whether the user is a party of an accepted connection of that id.
     private func isParty(_ user: UserID, of connection: FamilyID) async throws -> Bool {
         try await !database.query(ConnectionStatements.auditReader(user, of: connection)).isEmpty
     }

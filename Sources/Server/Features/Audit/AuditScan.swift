@@ -40,27 +40,27 @@ struct AuditScan {
         // A plan whose entries all match needs no more depth than the page is long.
         if plans[0].isExact(for: filter, of: family) { (plans, depth) = ([plans[0]], min(depth, limit + 1)) }
         var span = AuditSpan(filter, family, before)
-        guard span.from < span.below else { return Outcome() }
-        let plan = try await farthest(of: plans, &span, depth, queries)
+        guard span.from < span.timeBelow else { return Outcome() }
+        let plan = try await farthestPlan(of: plans, &span, depth, queries)
         let rows = try await queries.query(
             AuditStatements.page(plan, filter, span, limit: limit))
         var outcome = Outcome(rows: (0..<min(rows.count, limit)).map { rows[$0] })
         if rows.count > limit {
             let last = rows[limit - 1]
-            outcome.next = AuditCursor(family: try last["family_id"], before: try last["n"], at: try last["at"])
-        } else if let cut = span.cut {
-            outcome.next = AuditCursor(family: family ?? .outside, before: cut.number ?? 0, at: cut.at)
-            outcome.searchedTo = cut.at
+            outcome.next = AuditCursor(family: try last["family_id"], number: try last["n"], at: try last["at"])
+        } else if let searchEnd = span.searchEnd {
+            outcome.next = AuditCursor(family: family ?? .outside, number: searchEnd.number ?? 0, at: searchEnd.at)
+            outcome.searchedTo = searchEnd.at
         }
         return outcome
     }
 
-    /// The plan that gets farthest back, and the span up to where it gets.
-    private func farthest(
+    /// Returns the plan that gets farthest back, and ends the span at the position that it reaches.
+    private func farthestPlan(
         of plans: [AuditQueryPlan], _ span: inout AuditSpan, _ depth: Int, _ queries: any Queries
     ) async throws -> AuditQueryPlan {
-        var best: (plan: Int, cut: AuditSpan.Bound?)?
-        for row in try await queries.query(AuditStatements.reaches(plans, span, depth)).map({
+        var best: (plan: Int, searchEnd: AuditSpan.Bound?)?
+        for row in try await queries.query(AuditStatements.reachedPositions(plans, span, depth)).map({
             row throws(PostgresError) in
             (plan: try row["plan"] as Int, at: try row["at"] as Timestamp?, number: try row["n"] as Int64?)
         }) {
@@ -68,18 +68,18 @@ struct AuditScan {
                 best = (row.plan, nil)
                 break
             }
-            if best.map({ at < $0.cut?.at ?? .epoch }) ?? true {
+            if best.map({ at < $0.searchEnd?.at ?? .epoch }) ?? true {
                 best = (row.plan, AuditSpan.Bound(at: at, number: row.number))
             }
         }
-        span.cut = best?.cut
+        span.searchEnd = best?.searchEnd
         return plans[best?.plan ?? 0]
     }
 }
 
 /// The part of the audit log that a page searches.
 struct AuditSpan {
-    /// The last entry of a page that would search too long.
+    /// The last entry that a page reads, if it would otherwise read too many.
     struct Bound {
         let at: Timestamp
         /// The entry's number in its chain.
@@ -89,39 +89,40 @@ struct AuditSpan {
     let family: FamilyID?
     /// The position below which the page begins; nil for the newest entry.
     let before: AuditCursor?
-    var cut: Bound?
-    /// Times are whole microseconds, so an exclusive bound can be expressed.
-    let below: Timestamp
+    /// The end of the search of this page; nil if the page reads all that is left.
+    var searchEnd: Bound?
+    /// The time before which the page begins, exclusive.
+    let timeBelow: Timestamp
     private let start: Timestamp?
-    private let isToGiven: Bool
+    private let hasEnd: Bool
 
     init(_ filter: AuditFilter, _ family: FamilyID?, _ before: AuditCursor?) {
         self.family = family
         self.before = before
         start = filter.from
-        let end = before.map { $0.before == 0 ? $0.at : $0.at + Timestamp.Span(microseconds: 1) }
-        below = [filter.to, end].compactMap(\.self).min() ?? .lastSecond
-        isToGiven = filter.to != nil
+        let end = before.map { $0.number == 0 ? $0.at : $0.at + Timestamp.Span(microseconds: 1) }
+        timeBelow = [filter.to, end].compactMap(\.self).min() ?? .lastSecond
+        hasEnd = filter.to != nil
     }
 
-    var from: Timestamp { cut?.at ?? start ?? .epoch }
+    var from: Timestamp { searchEnd?.at ?? start ?? .epoch }
 
-    // MARK: Numbers of one family's entries: times grow with them, so a time is a number, found by halving
+    // MARK: Numbers of one family's entries. Times never decrease in a chain, so a binary search finds a time.
 
     var firstNumber: SQL {
-        if let number = cut?.number { return "\(number)" }
-        guard let family, let from = cut?.at ?? start else { return "0::bigint" }
+        if let number = searchEnd?.number { return "\(number)" }
+        guard let family, let from = searchEnd?.at ?? start else { return "0::bigint" }
         return "(SELECT audit_number_at(\(family), \(from)))"
     }
 
     var numberBelow: SQL {
         guard let family else { return "0::bigint" }
         switch before {
-        case let cursor? where cursor.before > 0:
-            return isToGiven
-                ? "least(\(cursor.before), (SELECT audit_number_at(\(family), \(below))))" : "\(cursor.before)"
-        case nil where !isToGiven: return "9223372036854775807::bigint"
-        default: return "(SELECT audit_number_at(\(family), \(below)))"
+        case let cursor? where cursor.number > 0:
+            return hasEnd
+                ? "least(\(cursor.number), (SELECT audit_number_at(\(family), \(timeBelow))))" : "\(cursor.number)"
+        case nil where !hasEnd: return "9223372036854775807::bigint"
+        default: return "(SELECT audit_number_at(\(family), \(timeBelow)))"
         }
     }
 }

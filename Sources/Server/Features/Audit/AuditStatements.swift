@@ -19,22 +19,22 @@ enum AuditStatements {
 
     /// Reads the position that each plan reaches within `depth` entries: `at`, and `n` in a chain; null where a plan
     /// has fewer entries.
-    static func reaches(_ plans: [AuditQueryPlan], _ span: AuditSpan, _ depth: Int) -> SQL {
+    static func reachedPositions(_ plans: [AuditQueryPlan], _ span: AuditSpan, _ depth: Int) -> SQL {
         .joined(
-            plans.enumerated().map { place, plan in
-                "SELECT \(place) AS plan, w.at, w.n FROM (\(plan.reach(span, depth))) w"
+            plans.enumerated().map { index, plan in
+                "SELECT \(index) AS plan, w.at, w.n FROM (\(plan.reachedPosition(span, depth))) w"
             }, separator: " UNION ALL ")
     }
 
-    /// The entries of a plan in a span that match the filter, newest first; one more than the limit where there are
+    /// Reads the entries of a plan in a span that match the filter, newest first; more than the limit if there are
     /// more.
     static func page(_ plan: AuditQueryPlan, _ filter: AuditFilter, _ span: AuditSpan, limit: Int) -> SQL {
-        // A literal, because plans are made without parameters, and the page is a small part of the log.
-        let most: SQL = limit <= 50 ? "LIMIT 51" : limit <= 100 ? "LIMIT 101" : "LIMIT 201"
+        // The limit is a literal, because PostgreSQL plans the statement without its values and should expect few rows.
+        let limitClause: SQL = limit <= 50 ? "LIMIT 51" : limit <= 100 ? "LIMIT 101" : "LIMIT 201"
         return """
             SELECT \(columns) FROM (
-                SELECT e.* FROM (\(plan.entries(filter, span, most: most))) e
-                ORDER BY e.at DESC, e.family_id DESC, e.n DESC \(most)
+                SELECT e.* FROM (\(plan.entries(filter, span, limit: limitClause))) e
+                ORDER BY e.at DESC, e.family_id DESC, e.n DESC \(limitClause)
             ) e \(joins) ORDER BY e.at DESC, e.family_id DESC, e.n DESC
             """
     }
@@ -48,7 +48,8 @@ enum AuditStatements {
         "SELECT id, pseudonym FROM users WHERE id = ANY(\(SQLList(users))) AND pseudonym IS NOT NULL"
     }
 
-    /// Present and former members of a family. Only present ones have names: somebody who left may have changed theirs.
+    /// Reads present and former members of a family. Only present ones have names: somebody who left may have changed
+    /// theirs.
     static func members(of family: FamilyID) -> SQL {
         """
         SELECT u.id, u.pseudonym, m.status = 'active' AS is_member, m.role,
@@ -69,7 +70,7 @@ enum AuditStatements {
         "SELECT \(columns) FROM audit_entry e \(joins) WHERE e.family_id = \(family) AND e.n = \(number)"
     }
 
-    /// An administrator's reads under a trace, newest first.
+    /// Reads the entries of an administrator's reads under a trace, newest first.
     static func reads(by person: Pseudonym, under trace: TraceID, since: Timestamp) -> SQL {
         """
         SELECT \(columns) FROM audit_entry e \(joins)
@@ -90,9 +91,9 @@ enum AuditStatements {
         SELECT kind FROM kinds WHERE kind IS NOT NULL
         """
 
-    /// The number of entries in each bucket, numbered from 0, among the newest 200,000 of a time range.
+    /// Counts the entries of each kind in each bucket, numbered from 0, among the newest 200,000 of a time range.
     static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, starts: [Timestamp]) -> SQL {
-        let place: SQL =
+        let range: SQL =
             if let family {
                 """
                 e.family_id = \(family) AND e.n >= (SELECT audit_number_at(\(family), \(from)))
@@ -103,17 +104,19 @@ enum AuditStatements {
             }
         return """
             SELECT kind, width_bucket(at, \(SQLList(starts)))::bigint - 1 AS bucket, count(*)::bigint AS entries
-            FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(place) LIMIT 200000) e
+            FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(range) LIMIT 200000) e
             GROUP BY 1, 2 ORDER BY 1, 2
             """
     }
 
-    /// A page of families, the most recently active first, one more than the limit.
-    /// - Parameter part: a LIKE pattern for the name or the last eight digits of the id.
-    static func families(part: String?, id: FamilyID?, offset: Int64, limit: Int) -> SQL {
+    /// Reads a page of families, the most recently active first, and one more than the limit.
+    /// - Parameter pattern: a LIKE pattern for the name or the last eight digits of the id.
+    static func families(pattern: String?, id: FamilyID?, offset: Int64, limit: Int) -> SQL {
         var conditions: [SQL] = ["c.seq > 0"]
         if let id { conditions.append("c.family_id = \(id)") }
-        if let part { conditions.append("(f.name ILIKE \(part) OR right(c.family_id::text, 8) ILIKE \(part))") }
+        if let pattern {
+            conditions.append("(f.name ILIKE \(pattern) OR right(c.family_id::text, 8) ILIKE \(pattern))")
+        }
         return """
             SELECT c.family_id, f.name, c.seq, c.ts FROM family_clock c LEFT JOIN families f ON f.id = c.family_id
             WHERE \(.joined(conditions, separator: " AND "))

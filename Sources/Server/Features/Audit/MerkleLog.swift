@@ -16,31 +16,33 @@ final class MerkleLog {
         reader = LogReader(services)
     }
 
-    /// - Throws: 403 for callers who may not read any audit log.
+    /// Returns the status of the log, for people who may read an audit log.
+    /// - Throws: 403 for everybody else.
     func status(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
-        let who = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
+        let auditReader = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
         let head = services.checkpointStatus
         let snapshot = head.current
         let newest = try await reader.newestCheckpoint()
         return AuditStatus(
-            reader: who.isAdmin ? "admin" : "guardian", familyID: who.family,
+            reader: auditReader.isAdmin ? "admin" : "guardian", familyID: auditReader.family,
             state: head.alarm(at: caller.now).rawValue, fault: snapshot.fault, origin: newest?.checkpoint.origin,
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note,
             exposureMilliseconds: Int(snapshot.exposure(at: caller.now).microseconds / 1_000),
             keys: try await keys(),
             // For administrators only: a finding may be of any family.
-            check: head.pass.now.map { AuditCheckStatus($0, withFinding: who.isAdmin) },
+            check: head.pass.now.map { AuditCheckStatus($0, withFinding: auditReader.isAdmin) },
             findings: try await services.database.query(AuditFindingStatements.countOpen).one()["count"])
     }
 
+    /// Returns the newest checkpoint as a signed note.
     /// - Throws: 404 before the first checkpoint.
     func checkpoint(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> Response {
         guard let newest = try await reader.newestCheckpoint() else { throw APIError.noCheckpoint }
         return .text(.ok, newest.note)
     }
 
-    /// The public keys that verify the log's signatures.
+    /// Returns the public keys that verify the log's signatures.
     func keys(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> AuditKeys {
         AuditKeys(keys: try await keys())
     }
@@ -51,6 +53,7 @@ final class MerkleLog {
         }
     }
 
+    /// Returns the hashes of a tile.
     /// - Throws: 404 for an invalid tile, and for one that is not complete yet.
     func tile(_ name: some TileName) async throws -> Response {
         guard let tile = Tile(level: name.level, path: name.parts), let bytes = try await reader.bytes(of: tile)
@@ -60,6 +63,7 @@ final class MerkleLog {
         return Response(.ok, .bytes, bytes: bytes)
     }
 
+    /// Returns the proof that the log of the new size extends the log of the old one.
     /// - Throws: 422 unless 0 < old ≤ new ≤ the newest checkpoint's size.
     func consistency(_: CallContext, _ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
         let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))

@@ -5,10 +5,10 @@ import Postgres
 
 /// A read by an administrator, as its entry in the audit log records it.
 ///
-/// The requests of one page view carry one trace. Under it, a read that an entry of the last hour covers is not recorded
-/// again: the entry is of the same person and of the same or a wider scope. Any entry covers the lists of families and of
-/// people, which label what else a page shows; a read of the entries about consents covers the consents in force. Exports,
-/// verifications and single reports are always recorded.
+/// The requests of one page view carry one trace. A read is not recorded again if an entry of the same trace and person
+/// covers it: an entry of the last hour with the same or a wider scope. Any entry covers the lists of families and of
+/// people, which only name what a page shows; a read of the entries about consents covers the consents in force.
+/// Exports, verifications and single reports are always recorded.
 struct RecordedRead {
     /// The kind of content that a read shows.
     private enum Content {
@@ -17,13 +17,14 @@ struct RecordedRead {
         case entries
         /// The consents in force, which follow from the entries about consents.
         case consents
-        /// Names that label what else a page shows.
+        /// The names of families and people that a page shows.
         case labels
         /// A list that only the same list covers.
         case otherList
     }
 
-    static let coverage = Timestamp.Span.hours(1)
+    /// The time for which an entry covers later reads.
+    static let coverageTime = Timestamp.Span.hours(1)
     private static let contents: [String: Content] = [
         API.getAuditStatus.operation.id: .figures, API.getAuditActivity.operation.id: .figures,
         API.listAuditEvents.operation.id: .entries, API.getAuditEvent.operation.id: .entries,
@@ -38,7 +39,7 @@ struct RecordedRead {
     let operation: String
     /// The family that was read; nil for all families.
     let family: String?
-    /// The conditions that narrow the read, by name; a page of a list is of the same scope as the others.
+    /// The conditions that narrow the read, by name. All pages of a list have the same scope.
     let conditions: [String: String]
 
     /// - Parameter details: the details of the audit entry, by name.
@@ -63,7 +64,7 @@ struct RecordedRead {
             }
         }
         guard family == later.family || family == nil && content == .entries else { return false }
-        // Some conditions are only said to be given, not what they are.
+        // A value that is recorded as `given` cannot be compared.
         return wanted == .figures
             || conditions.allSatisfy { $0.value == wantedConditions[$0.key] && $0.value != "given" }
     }
@@ -82,7 +83,7 @@ extension Services {
         if read.mayBeCovered {
             let rows = try await database.query(
                 AuditStatements.reads(
-                    by: account.pseudonym, under: caller.context.trace, since: caller.now - RecordedRead.coverage))
+                    by: account.pseudonym, under: caller.context.trace, since: caller.now - RecordedRead.coverageTime))
             let recorded = try rows.map { row in
                 try sealing.body(row).bytes.flatMap { AuditBody(canonical: $0) }.map { RecordedRead($0.dictionary) }
             }

@@ -3,10 +3,10 @@ import Contract
 import Domain
 import SQL
 
-/// Codes of one use that change an account's sign-in.
+/// Single-use codes that change an account's password or email address.
 ///
 /// A code has 99 random bits, is stored as a digest, and is shown or sent once. An account may have several at a time,
-/// so that nobody can make one worthless by asking for another; the first that is used ends them all.
+/// so that nobody can invalidate one by requesting another. The first one that is used deletes all of them.
 enum AccountCodes {
     enum Purpose: String {
         /// Sets a new password without the old one.
@@ -23,7 +23,7 @@ enum AccountCodes {
         sha256(Array("account code\n\(purpose.rawValue)\n\(code)".utf8))
     }
 
-    /// The code as people read it: `ABCDE-FGHJK-MNPQR-STUVW`.
+    /// Returns the code as people read it: `ABCDE-FGHJK-MNPQR-STUVW`.
     static func formatted(_ code: String) -> String {
         let letters = Array(code)
         return stride(from: 0, to: letters.count, by: 5)
@@ -33,13 +33,14 @@ enum AccountCodes {
 
 /// Every statement on the codes.
 enum AccountCodeStatements {
-    /// Reads the `Person` whose code it is, their `new_email`, when their password was set, and the chain's `seq`.
+    /// Reads the `Person` who owns the code, the code's `new_email`, and the `seq` of the chain.
     static func owner(
         _ code: AccountCode, for purpose: AccountCodes.Purpose, at now: Timestamp, chain: FamilyID = .outside
     ) -> SQL {
         """
         SELECT \(AccountStatements.personColumns), k.new_email, c.seq
-        FROM account_codes k JOIN users u ON u.id = k.user_id AND u.status <> 'deleted' \(AccountStatements.membershipJoin)
+        FROM account_codes k JOIN users u ON u.id = k.user_id AND u.status <> 'deleted'
+        \(AccountStatements.membershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
         WHERE k.code_hash = \(AccountCodes.hash(code.wireText, for: purpose)) AND k.expires_at > \(now)
         """

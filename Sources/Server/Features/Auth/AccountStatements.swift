@@ -12,8 +12,8 @@ enum AccountStatements {
         """
     static let membershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
-    /// A `Person` with their `password_hash`, when it was set, whether the account has used an address with one of these
-    /// hashes or a device with that secret's hash, and the `seq` of that chain.
+    /// Reads a `Person` with their `password_hash` and `password_set_at`, whether the account has used an address with
+    /// one of these hashes or a device with that secret's hash, and the `seq` of the chain.
     static func byEmail(
         _ email: String, from addresses: [[UInt8]], on device: [UInt8]? = nil, at now: Timestamp,
         chain: FamilyID = .outside
@@ -27,9 +27,8 @@ enum AccountStatements {
         """
     }
 
-    /// A condition: the account `u` was made inside that family and has no sign-in of its own. Never an
-    /// administrator's.
-    /// `family` is an SQL expression.
+    /// A condition: the account `u` was made inside that family and has no sign-in of its own. An
+    /// administrator's account is none. `family` is an SQL expression.
     static func isFamilyAccount(of family: SQL) -> SQL {
         """
         (u.made_in_family IS NOT DISTINCT FROM \(family) AND u.email IS NULL AND u.password_hash IS NULL
@@ -37,7 +36,7 @@ enum AccountStatements {
         """
     }
 
-    /// A row when the address has an account.
+    /// Returns a row if the address has an account.
     static func isTaken(_ email: String) -> SQL {
         "SELECT u.id FROM users u WHERE u.email = \(email)"
     }
@@ -49,7 +48,7 @@ enum AccountStatements {
         "SELECT \(personColumns) FROM users u \(membershipJoin) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
-    /// The account's `status`, `created_at`, `phone`, and whether it `has_date_of_birth`.
+    /// Reads the account's `status`, `created_at` and `phone`, and whether it `has_date_of_birth`.
     static func profile(_ user: UserID) -> SQL {
         "SELECT status, created_at, phone, date_of_birth IS NOT NULL AS has_date_of_birth FROM users WHERE id = \(user)"
     }
@@ -86,7 +85,7 @@ enum AccountStatements {
         """
     }
 
-    /// Reads the time at which the password was set by a change or a code; null where it is the one of the sign-up.
+    /// Reads the time at which a change or a code set the password; null if it is still that of the sign-up.
     static func passwordSetAt(_ user: UserID) -> SQL { "SELECT password_set_at FROM users WHERE id = \(user)" }
 
     /// Part of an act: sets the password.
@@ -97,22 +96,22 @@ enum AccountStatements {
         """
     }
 
-    /// Part of an act: another address. A taken one violates `users_email_key`.
+    /// Part of an act: sets the email address. A taken one violates `users_email_key`.
     static func setEmail(of user: UserID, _ email: String) -> SQL {
         "UPDATE users SET email = \(email) FROM ledger_stamp WHERE users.id = \(user) AND users.status <> 'deleted'"
     }
 
-    /// Part of an act: another telephone number; nil for none.
+    /// Part of an act: sets the telephone number; nil removes it.
     static func setPhone(of user: UserID, _ phone: String?) -> SQL {
         "UPDATE users SET phone = \(phone) FROM ledger_stamp WHERE users.id = \(user) AND users.status <> 'deleted'"
     }
 
-    /// Part of an act: another name.
+    /// Part of an act: sets the name.
     static func setName(of user: UserID, _ name: String) -> SQL {
         "UPDATE users SET display_name = \(name) FROM ledger_stamp WHERE users.id = \(user)"
     }
 
-    /// Part of an act: the person has become a child of a family.
+    /// Part of an act: activates the account of a person who has become a child of a family.
     static func activate(_ user: UserID) -> SQL {
         """
         UPDATE users SET status = 'active' FROM ledger_stamp
@@ -136,8 +135,8 @@ enum AccountStatements {
 
     // MARK: Purging
 
-    /// Deleted accounts that were not purged, the oldest deletions first.
-    static func deleted(before moment: Timestamp, limit: Int) -> SQL {
+    /// Reads deleted accounts that were not purged, the oldest deletions first.
+    static func deletedAccounts(before moment: Timestamp, limit: Int) -> SQL {
         """
         SELECT id, deleted_at FROM users
         WHERE status = 'deleted' AND purged_at IS NULL AND deleted_at <= \(moment)
@@ -145,15 +144,15 @@ enum AccountStatements {
         """
     }
 
-    /// A deleted account that was not purged: its `pseudonym`, and the `seq` of the chain outside families.
-    static func unpurged(_ user: UserID) -> SQL {
+    /// Reads a deleted account that was not purged: its `pseudonym`, and the `seq` of the chain outside families.
+    static func unpurgedAccount(_ user: UserID) -> SQL {
         """
         SELECT u.pseudonym, c.seq FROM users u JOIN family_clock c ON c.family_id = \(FamilyID.outside)
         WHERE u.id = \(user) AND u.status = 'deleted' AND u.purged_at IS NULL
         """
     }
 
-    /// Part of an act: removes all personal data but the account's id and its pseudonym.
+    /// Part of an act: removes all personal data except the account's id and its pseudonym.
     static func purge(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET display_name = NULL, date_of_birth = NULL, email = NULL, password_hash = NULL, phone = NULL,
@@ -162,7 +161,7 @@ enum AccountStatements {
         """
     }
 
-    /// Part of an act: removes all personal data but the account's id.
+    /// Part of an act: removes all personal data except the account's id.
     static func erase(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET status = 'deleted', pseudonym = NULL, email = NULL, display_name = NULL, password_hash = NULL,

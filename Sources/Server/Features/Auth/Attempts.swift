@@ -5,8 +5,8 @@ import HTTP
 import Postgres
 import SQL
 
-/// Limits attempts at passwords, and codes that are sent. They are counted in the database before the password is checked
-/// or the code is sent, so that the limits hold across instances, restarts and bursts.
+/// Limits attempts at passwords, and the number of codes that are sent. Each attempt is counted in the database before
+/// the password is checked or the code is sent, so that the limits hold across instances, restarts and bursts.
 struct Attempts {
     /// A limit of attempts. A used-up limit allows one further attempt after each interval. So an attacker who uses it
     /// up delays others only for a short time, and gets no more guesses than with fixed windows.
@@ -38,37 +38,38 @@ struct Attempts {
             ) { _, end, now in .tooManyAttempts(until: end, at: now) }
         }
 
-        /// One address that guesses at one account.
+        /// Returns the limit of guesses from one address at one account.
         static func account(_ email: String, from network: RemoteAddress.Network?) -> Limit {
             Limit("account and address", [email, Self.name(network)], maxCount: 10)
         }
 
-        /// Many addresses that guess at one account.
+        /// Returns the limit of guesses at one account from all addresses that it has not used before.
         static func account(_ email: String) -> Limit { Limit("account", [email], maxCount: 100) }
 
-        /// A device that the account has signed in on.
+        /// Returns the limit of guesses on a device that the account has signed in on.
         static func device(_ secretHash: [UInt8]) -> Limit { Limit("device", [hexadecimal(secretHash)], maxCount: 10) }
 
-        /// One address that guesses at many accounts.
+        /// Returns the limit of guesses from one address at all accounts.
         static func address(_ network: RemoteAddress.Network?) -> Limit {
             Limit("address", [Self.name(network)], maxCount: 50)
         }
 
-        /// One address that asks for codes.
+        /// Returns the limit of codes that are requested from one address.
         static func resets(from network: RemoteAddress.Network?) -> Limit {
             Limit("resets from address", [Self.name(network)], maxCount: 20)
         }
 
-        /// Codes for one account.
+        /// Returns the limit of codes for one account.
         static func resets(of email: String) -> Limit { Limit("resets of account", [email], maxCount: 3) }
 
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
     }
 
-    /// The window of the limits on passwords.
+    /// The window of the limits on passwords and on their reset codes.
     static let window = Timestamp.Span.minutes(15)
 
-    /// The limits of an attempt at a password: the one that a right password resets, and those shared with others.
+    /// Returns the limits of an attempt at a password: the one that a right password resets, and those shared with
+    /// others.
     /// - Parameters:
     ///   - device: the hash of a secret that is one of the account; nil without one.
     ///   - isKnown: whether the account has used the address before.
@@ -89,11 +90,11 @@ struct Attempts {
         let usedUp = limits.filter { !counted.contains($0.subject) }
         guard let first = usedUp.first else { return }
         try await refund(limits.filter { counted.contains($0.subject) }, at: now, queries)
-        let row = try await queries.query(AttemptStatements.next(of: usedUp)).one()
+        let row = try await queries.query(AttemptStatements.nextAllowed(of: usedUp)).one()
         throw first.refusal(first.maxCount, try row["next"] ?? now, now)
     }
 
-    /// Counts one attempt; false when the limit is used up.
+    /// Counts one attempt. Returns false if the limit is used up.
     static func allow(_ limit: Limit, at now: Timestamp, _ queries: any Queries) async throws -> Bool {
         try await !queries.query(AttemptStatements.increment([limit], at: now)).isEmpty
     }
@@ -120,31 +121,31 @@ struct Attempts {
 enum AttemptStatements {
     /// Counts one attempt against each limit, and returns the `subject` of each limit that allowed it.
     ///
-    /// `window_started` is the moment up to which regained attempts are already subtracted from `attempts`.
+    /// `window_started` is the moment up to which attempts that became available again are subtracted from `attempts`.
     static func increment(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
         let maxCount = byLimit(limits) { "\($0.maxCount)" }
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
-        let returned: SQL = """
+        let regained: SQL = """
             greatest(0, floor(extract(epoch FROM \(now) - a.window_started) * 1000000 / \(interval)))::integer
             """
         // In a fixed order, so that two counts cannot deadlock.
         let values: [SQL] = limits.map { "(\($0.subject), \(now + $0.window))" }
         return """
             INSERT INTO sign_in_attempts AS a (subject, window_started, attempts, expires_at)
-            SELECT subject, \(now), 1, expires_at FROM (VALUES \(.joined(values, separator: ", "))) v (subject, expires_at)
-            ORDER BY subject
+            SELECT subject, \(now), 1, expires_at
+            FROM (VALUES \(.joined(values, separator: ", "))) v (subject, expires_at) ORDER BY subject
             ON CONFLICT (subject) DO UPDATE SET expires_at = excluded.expires_at,
-                window_started = CASE WHEN a.attempts <= \(returned) THEN \(now)
-                    ELSE a.window_started + \(returned) * \(interval) * interval '1 microsecond' END,
-                attempts = greatest(0, a.attempts - \(returned)) + 1
-            WHERE a.attempts - \(returned) < \(maxCount)
+                window_started = CASE WHEN a.attempts <= \(regained) THEN \(now)
+                    ELSE a.window_started + \(regained) * \(interval) * interval '1 microsecond' END,
+                attempts = greatest(0, a.attempts - \(regained)) + 1
+            WHERE a.attempts - \(regained) < \(maxCount)
             RETURNING subject
             """
     }
 
     /// Reads the time at which every one of the used-up limits allows an attempt again, as `next`; null if nothing is
     /// counted.
-    static func next(of limits: [Attempts.Limit]) -> SQL {
+    static func nextAllowed(of limits: [Attempts.Limit]) -> SQL {
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
         return """
             SELECT max(a.window_started + \(interval) * interval '1 microsecond') AS next FROM sign_in_attempts a
@@ -152,13 +153,12 @@ enum AttemptStatements {
             """
     }
 
-    /// A number of the limit that is the row `a`.
+    /// An expression: a number of the limit that the row `a` counts.
     private static func byLimit(_ limits: [Attempts.Limit], _ number: (Attempts.Limit) -> SQL) -> SQL {
         "CASE a.subject \(.joined(limits.map { "WHEN \($0.subject) THEN \(number($0))" }, separator: " ")) END"
     }
 
-    /// - Parameter moment: the time at which the attempt was counted. An attempt that has been regained since is not
-    ///   refunded.
+    /// Refunds an attempt that was counted at `moment`, unless it has become available again since.
     static func refund(_ limits: [Attempts.Limit], countedAt moment: Timestamp) -> SQL {
         """
         UPDATE sign_in_attempts SET attempts = attempts - 1 WHERE subject IN (
@@ -180,14 +180,14 @@ enum AttemptStatements {
 
     /// Part of an act: after the right secret, resets the person's own count, and refunds this attempt in the shared
     /// counts.
-    static func succeed(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
+    static func recordSuccess(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
         """
         UPDATE sign_in_attempts a SET attempts = CASE WHEN a.subject = \(own?.subject) THEN 0 ELSE a.attempts - 1 END
         FROM ledger_stamp, (
             SELECT subject FROM sign_in_attempts
             WHERE subject IN (\(subjects([own].compactMap(\.self) + shared))) AND attempts > 0
-            ORDER BY subject FOR UPDATE) held
-        WHERE a.subject = held.subject
+            ORDER BY subject FOR UPDATE) locked
+        WHERE a.subject = locked.subject
         """
     }
 

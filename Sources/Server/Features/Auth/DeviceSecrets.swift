@@ -6,8 +6,8 @@ import SQL
 /// The secrets of devices that an account has signed in on.
 ///
 /// A sign-in with its device's secret counts against that device's limit alone, so that strangers who use up the
-/// account's attempts elsewhere do not lock it out, at whichever address the device is. A secret has 256 random bits, is
-/// stored as a digest, and replaces no password: whoever steals one may guess as often as at an address of their own.
+/// account's attempts elsewhere do not lock it out, at whichever address the device is. A secret has 256 random bits,
+/// is stored as a digest, and replaces no password: a thief may guess no more often than from an address of their own.
 enum DeviceSecrets {
     /// The time for which a secret is accepted after the last sign-in with it.
     static let lifetime = Timestamp.Span.days(365)
@@ -22,7 +22,7 @@ enum DeviceSecrets {
 
 /// Every statement on device secrets.
 enum DeviceSecretStatements {
-    /// The condition that the secret with that hash is one of the account `u`; false without a secret.
+    /// A condition: the secret with that hash is one of the account `u`; false without a secret.
     static func isKnown(_ hash: [UInt8]?, at now: Timestamp) -> SQL {
         guard let hash else { return "false" }
         return """
@@ -31,7 +31,7 @@ enum DeviceSecretStatements {
             """
     }
 
-    /// Parts of an act: stores a secret, and deletes what is more than the limit.
+    /// Parts of an act: store a secret, and delete the secrets beyond the limit.
     static func insert(_ hash: [UInt8], of user: UserID, in session: SessionID, at now: Timestamp) -> [SQL] {
         [
             """
@@ -41,12 +41,13 @@ enum DeviceSecretStatements {
             """
             DELETE FROM device_secrets USING ledger_stamp WHERE secret_hash IN (
                 SELECT secret_hash FROM device_secrets WHERE user_id = \(user)
-                ORDER BY last_used_at > created_at DESC, last_used_at DESC, secret_hash OFFSET \(DeviceSecrets.limit - 1))
+                ORDER BY last_used_at > created_at DESC, last_used_at DESC, secret_hash
+                OFFSET \(DeviceSecrets.limit - 1))
             """,
         ]
     }
 
-    /// Part of an act: a session began with the secret.
+    /// Part of an act: records that a session began with the secret.
     static func markUsed(_ hash: [UInt8], of user: UserID, in session: SessionID, at now: Timestamp) -> SQL {
         """
         UPDATE device_secrets SET session_id = \(session), last_used_at = \(now) FROM ledger_stamp
@@ -66,7 +67,7 @@ enum DeviceSecretStatements {
         "DELETE FROM device_secrets USING ledger_stamp WHERE user_id = \(user) AND session_id = \(session)"
     }
 
-    /// Deletes at most `count` secrets that were not used for long.
+    /// Deletes at most `count` secrets whose lifetime has ended.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM device_secrets WHERE secret_hash IN (

@@ -27,7 +27,7 @@ final class EmailChanges {
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
         let chain = account.family ?? .outside
         let code = AccountCodes.make(services.random)
-        let answer = try await services.confirming(
+        let answer = try await services.withConfirmedPassword(
             call.body.password, of: account, try account.ownEmail(), caller, in: chain
         ) { success in
             try await services.ledger.write(caller, in: chain) { queries in
@@ -47,7 +47,7 @@ final class EmailChanges {
                 return .perform(act, StatusAnswer(status: "accepted"))
             }
         }
-        // Of two requests with one key at once, only the code of the first was stored.
+        // Of two concurrent requests with the same idempotency key, only the code of the first was stored.
         if !caller.isReplayed { mailer.send(.emailChange(code: code), to: new) }
         return answer
     }
@@ -56,7 +56,7 @@ final class EmailChanges {
     func confirm(
         _ caller: Caller, _ call: Call<NoParameters, EmailChangeConfirmation>
     ) async throws -> AccountResponse {
-        // For a retry the address is the new one already, which is not to be told that it is the old one.
+        // On a retry the account has the new address already, which must not get the mail for the old one.
         if let earlier: AccountResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let now = caller.now
         let account = try await services.access.account(caller, services.database)

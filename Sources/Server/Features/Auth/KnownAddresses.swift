@@ -4,13 +4,14 @@ import SQL
 
 /// The network addresses from which an account signed in, or refreshed a session, within the last ninety days.
 ///
-/// From a known address a password may be tried although strangers have used up the limits elsewhere, or from the same
+/// A password may be tried from a known address even if strangers have used up the limits elsewhere, or from the same
 /// address at other accounts: only attempts from that address at that account count. Addresses are stored as digests
 /// keyed with the server's token keys, so that the table reveals none.
 enum KnownAddresses {
-    static let memory = Timestamp.Span.days(90)
+    /// The time for which an address is known after its last use.
+    static let lifetime = Timestamp.Span.days(90)
 
-    /// The digests of an account and an address, by each key, the newest first.
+    /// Returns the digests of an email address with a network address, one for each token key, the newest key's first.
     static func hashes(_ email: String, _ network: RemoteAddress.Network?, _ tokens: Tokens) -> [[UInt8]] {
         tokens.keyedHashes(of: "known address\n\(email)\n\(network?.description ?? "")")
     }
@@ -18,18 +19,19 @@ enum KnownAddresses {
 
 /// Every statement on known addresses.
 enum KnownAddressStatements {
-    /// The condition that the account `u` has used an address with one of these hashes.
+    /// A condition: the account `u` has used an address with one of these hashes recently.
     static func isKnown(_ hashes: [[UInt8]], at now: Timestamp) -> SQL {
         """
         EXISTS (SELECT 1 FROM known_addresses k WHERE k.user_id = u.id AND k.address_hash = ANY(\(SQLList(hashes)))
-                AND k.last_used_at > \(now - KnownAddresses.memory))
+                AND k.last_used_at > \(now - KnownAddresses.lifetime))
         """
     }
 
     /// Part of an act: records that the account has used an address.
     static func insert(_ hash: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
-        INSERT INTO known_addresses (user_id, address_hash, last_used_at) SELECT \(user), \(hash), \(now) FROM ledger_stamp
+        INSERT INTO known_addresses (user_id, address_hash, last_used_at)
+        SELECT \(user), \(hash), \(now) FROM ledger_stamp
         ON CONFLICT (user_id, address_hash) DO UPDATE SET last_used_at = excluded.last_used_at
         """
     }
@@ -39,11 +41,11 @@ enum KnownAddressStatements {
         "DELETE FROM known_addresses USING ledger_stamp WHERE user_id = \(user)"
     }
 
-    /// Deletes at most `count` addresses that have not been used within the time for which they are kept.
+    /// Deletes at most `count` addresses whose lifetime has ended.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM known_addresses WHERE (user_id, address_hash) IN (
-            SELECT user_id, address_hash FROM known_addresses WHERE last_used_at <= \(now - KnownAddresses.memory)
+            SELECT user_id, address_hash FROM known_addresses WHERE last_used_at <= \(now - KnownAddresses.lifetime)
             ORDER BY last_used_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
         """
     }

@@ -4,33 +4,34 @@ import Domain
 import Postgres
 import SQL
 
-/// Limits attempts at a child's PIN. They are counted in the database before the PIN is checked, so that the limits
+/// Limits attempts at a child's PIN. Each one is counted in the database before the PIN is checked, so that the limits
 /// hold across instances, restarts and bursts.
 ///
 /// Every fifth wrong PIN in a row locks the sign-in: for a quarter of an hour, then an hour, then a day each time. The
 /// right PIN, a new one, or a guardian's unlock resets the count.
 struct PINAttempts {
-    /// SHA-256 of whose PIN it is.
+    /// The SHA-256 digest that names the owner of the PIN.
     let subject: [UInt8]
 
-    static func of(_ child: UserID) -> PINAttempts {
+    /// Returns the attempts at a child's PIN.
+    static func forChild(_ child: UserID) -> PINAttempts {
         PINAttempts(subject: sha256(Array("pin\n\(child)".utf8)))
     }
 
-    /// Returns the attempts at a child that does not exist, so that it answers like one that does.
-    static func ofNobody(_ username: String, code: String) -> PINAttempts {
+    /// Returns the attempts at a child that does not exist, so that the response is the same as for one that does.
+    static func forUnknownChild(_ username: String, code: String) -> PINAttempts {
         PINAttempts(subject: sha256(Array("nobody's pin\n\(code)\n\(ChildName.folded(username))".utf8)))
     }
 
-    /// Attempts between two lockouts.
-    static let allowed = 5
+    /// The number of wrong attempts that begins a lockout.
+    static let attemptsPerLockout = 5
     /// The length of the first lockout, the second, and each later one.
     static let lockouts: [Timestamp.Span] = [.minutes(15), .hours(1), .hours(24)]
-    /// The time for which attempts are remembered: those before a first lockout, and those after.
-    static let memory: (ofFew: Timestamp.Span, ofLockouts: Timestamp.Span) = (.hours(24), .days(30))
+    /// The times for which attempts count after the last one: before a first lockout, and after it.
+    static let lifetime: (beforeLockout: Timestamp.Span, afterLockout: Timestamp.Span) = (.hours(24), .days(30))
 
     /// Counts one attempt.
-    /// - Returns: when the lockout ends that begins if this attempt is wrong; nil if none begins.
+    /// - Returns: the end of the lockout that begins if this attempt is wrong; nil if none begins.
     /// - Throws: 429 with the time to wait during a lockout; the PIN MUST then not be checked.
     func record(at now: Timestamp, _ queries: any Queries) async throws -> Timestamp? {
         if let counted = try await queries.query(PINAttemptStatements.increment(self, at: now)).first {
@@ -59,7 +60,7 @@ struct PINAttempts {
         of children: [UserID], at now: Timestamp, _ queries: any Queries
     ) async throws -> [UserID: Timestamp] {
         if children.isEmpty { return [:] }
-        let subjects = Dictionary(children.map { (of($0).subject, $0) }) { first, _ in first }
+        let subjects = Dictionary(children.map { (forChild($0).subject, $0) }) { first, _ in first }
         let rows = try await queries.query(PINAttemptStatements.lockouts(Array(subjects.keys), at: now))
         let ends = try rows.map { row throws(PostgresError) -> (subject: [UInt8], end: Timestamp) in
             (try row["subject"], try row["locked_until"])
@@ -69,7 +70,7 @@ struct PINAttempts {
 }
 
 extension Act {
-    /// The failed attempt begins a lockout: the entry says so, and until when.
+    /// Records in the entry of a failed attempt that a lockout begins, and its end. Does nothing if `end` is nil.
     mutating func recordLockout(until end: Timestamp?) {
         guard let end else { return }
         kind = .childLockoutBegun
@@ -92,23 +93,23 @@ enum PINAttemptStatements {
             """
     }
 
-    /// The end of the lockout that begins with this attempt; null for none.
+    /// An expression: the end of the lockout that begins with this attempt; null for none.
     private static func lockout(after number: SQL, at now: Timestamp) -> SQL {
-        let allowed = PINAttempts.allowed
+        let perLockout = PINAttempts.attemptsPerLockout
         let lengths = PINAttempts.lockouts
         let ends = lengths.enumerated().map { level, length -> SQL in
-            let times = (level + 1) * allowed
+            let times = (level + 1) * perLockout
             return level + 1 < lengths.count
                 ? "WHEN \(number) = \(times) THEN \(now + length)"
-                : "WHEN \(number) % \(allowed) = 0 THEN \(now + length)"
+                : "WHEN \(number) % \(perLockout) = 0 THEN \(now + length)"
         }
         return "CASE \(.joined(ends, separator: " ")) END"
     }
 
     private static func isForgotten(at now: Timestamp) -> SQL {
         """
-        (p.last_at <= \(now - PINAttempts.memory.ofFew) AND p.attempts < \(PINAttempts.allowed)
-            OR p.last_at <= \(now - PINAttempts.memory.ofLockouts))
+        (p.last_at <= \(now - PINAttempts.lifetime.beforeLockout) AND p.attempts < \(PINAttempts.attemptsPerLockout)
+            OR p.last_at <= \(now - PINAttempts.lifetime.afterLockout))
         """
     }
 
@@ -123,7 +124,7 @@ enum PINAttemptStatements {
         """
     }
 
-    /// Refunds an attempt whose PIN was not checked, and ends the lockout that began with it.
+    /// Refunds an attempt whose PIN was not checked or was right, and ends the lockout that began with it.
     static func refund(_ attempts: PINAttempts) -> SQL {
         """
         UPDATE pin_attempts SET attempts = attempts - 1, locked_until = NULL
@@ -131,7 +132,7 @@ enum PINAttemptStatements {
         """
     }
 
-    /// Part of an act: the right PIN, a new one, or a guardian's unlock resets the count.
+    /// Part of an act: resets the count, after the right PIN, a new one, or a guardian's unlock.
     static func delete(_ attempts: PINAttempts) -> SQL {
         "DELETE FROM pin_attempts USING ledger_stamp WHERE subject = \(attempts.subject)"
     }
@@ -141,7 +142,7 @@ enum PINAttemptStatements {
         """
         DELETE FROM pin_attempts WHERE subject IN (
             SELECT subject FROM pin_attempts p
-            WHERE last_at <= \(now - PINAttempts.memory.ofFew) AND \(isForgotten(at: now))
+            WHERE last_at <= \(now - PINAttempts.lifetime.beforeLockout) AND \(isForgotten(at: now))
             ORDER BY last_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
         """
     }

@@ -12,7 +12,7 @@ extension Services {
     ///   - chain: the chain that records a wrong password.
     ///   - body: called with the part of an act that refunds the attempt. If it throws, the attempt is refunded too.
     /// - Throws: 422 for a wrong password, 429 when the attempts are used up.
-    func confirming<Answer: WireContent>(
+    func withConfirmedPassword<Answer: WireContent>(
         _ password: Secret, of account: Account, _ email: String, _ caller: Caller, in chain: FamilyID,
         _ body: (SQL) async throws -> Answer
     ) async throws -> Answer {
@@ -36,7 +36,7 @@ extension Services {
             }
         }
         return try await Attempts.refundingOnFailure([own] + shared, at: now, database) {
-            try await body(AttemptStatements.succeed(own, shared))
+            try await body(AttemptStatements.recordSuccess(own, shared))
         }
     }
 }

@@ -33,16 +33,17 @@ final class Passwords {
         try Self.requireStrength(body.newPassword, isAdmin: isAdmin, email)
         let chain = account.family ?? .outside
         let read = AccountStatements.passwordSetAt(account.id)
-        let checked: Timestamp? = try await services.database.query(read).one()["password_set_at"]
-        let _: NoAnswer = try await services.confirming(body.password, of: account, email, caller, in: chain) {
-            success in
+        let passwordSetAt: Timestamp? = try await services.database.query(read).one()["password_set_at"]
+        let _: NoAnswer = try await services.withConfirmedPassword(
+            body.password, of: account, email, caller, in: chain
+        ) { success in
             let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: caller.userID)
             return try await services.ledger.write(caller, in: chain) { queries in
                 let seq = try await Ledger.newestNumber(of: chain, queries)
                 let account = try await services.access.account(caller, queries)
                 // The password that was checked may have been replaced in the meantime.
                 guard account.family ?? .outside == chain,
-                    try await queries.query(read).one()["password_set_at"] == checked
+                    try await queries.query(read).one()["password_set_at"] == passwordSetAt
                 else { throw APIError.passwordHasChanged }
                 var act = Self.act(
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
@@ -59,8 +60,8 @@ final class Passwords {
 
     /// Sends a code to the account of that address, if there is one with a password.
     ///
-    /// The answer, the work before it and the entries are the same for an address without an account. Administrators get
-    /// none: their operator makes one at the command line.
+    /// An address without an account gets the same response after the same work, and one entry in the audit log too.
+    /// Administrators get no code: their operator makes one at the command line.
     func requestReset(_ context: CallContext, _ call: Call<NoParameters, PasswordResetRequest>) async throws
         -> StatusAnswer
     {
@@ -113,7 +114,7 @@ final class Passwords {
 
     // MARK: Acts
 
-    /// The act that makes a code.
+    /// Returns the act that makes a code.
     static func act(making code: String, for person: Person, by actor: Pseudonym, at now: Timestamp) -> Act {
         Act(
             kind: .passwordResetRequested, basis: .nothing, actor: actor, subject: person.pseudonym,
@@ -121,7 +122,7 @@ final class Passwords {
             statements: [AccountCodeStatements.insert(code, for: .passwordReset, of: person.id, at: now)])
     }
 
-    /// The act that sets a password.
+    /// Returns the act that sets a password.
     private static func act(
         on user: UserID, _ subject: Pseudonym, by actor: Pseudonym, method: String, basis: Act.Basis, _ hash: String,
         except session: SessionID?, at now: Timestamp
@@ -144,7 +145,7 @@ final class Passwords {
 }
 
 extension Account {
-    /// The address that the account signs in with.
+    /// Returns the address that the account signs in with.
     /// - Throws: 403 for an account that was made in a family.
     func ownEmail() throws(APIError) -> String {
         guard let email else { throw APIError.accountHasNoPassword }

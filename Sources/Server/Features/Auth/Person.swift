@@ -11,10 +11,10 @@ struct Person {
     let status: String
     let createdAt: Timestamp
     let membership: FamilyMembership?
-    /// Whether they are an administrator: those have short sessions.
+    /// Whether the person is an administrator, whose sessions are short.
     let isAdmin: Bool
 
-    /// Somebody who signs up now.
+    /// Creates a person who is about to get an account.
     init(
         id: UserID, pseudonym: Pseudonym, email: String?, displayName: String?, status: AccountStatus,
         createdAt: Timestamp
@@ -45,7 +45,7 @@ struct Person {
         }
     }
 
-    /// The chain of the audit log that records their sessions.
+    /// The chain of the audit log that records the person's sessions.
     var chain: FamilyID { membership?.familyID ?? .outside }
 
     var user: AuthUser {
@@ -63,10 +63,10 @@ extension AccountResponse {
     }
 }
 
-/// Whether an account may be used.
+/// The state of an account, which decides whether it may be used.
 enum AccountStatus: String {
     case active
-    /// Opened by somebody under 13: may sign in and do nothing else until a guardian adds them to a family.
+    /// The account of somebody under 13, who may only sign in until a guardian adds them to a family.
     case pendingGuardianConsent = "pending_guardian_consent"
     case deleted
 }

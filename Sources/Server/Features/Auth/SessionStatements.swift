@@ -6,18 +6,18 @@ import SQL
 enum SessionStatements {
     // MARK: Reads
 
-    /// The session of a refresh token: the `Person`, `session_id`, whether it `stands`, the token's `expires_at` and
-    /// `replaced_at`, and the `seq` of that chain of the audit log.
+    /// Reads the session of a refresh token: the `Person`, `session_id`, whether the session `is_open`, the token's
+    /// `expires_at` and `replaced_at`, and the `seq` of the chain of the audit log.
     static func byRefreshToken(_ hash: [UInt8], at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         """
-        SELECT \(session(at: now)), t.expires_at, t.replaced_at
-        FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id \(owner(chain))
+        SELECT \(columns(at: now)), t.expires_at, t.replaced_at
+        FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id \(joins(chain))
         WHERE t.token_hash = \(hash)
         """
     }
 
-    /// A row when the refresh token belonged to an account that is deleted.
-    static func ofDeletedAccount(refreshHash hash: [UInt8]) -> SQL {
+    /// Returns a row if the refresh token belongs to a deleted account.
+    static func deletedOwner(refreshHash hash: [UInt8]) -> SQL {
         """
         SELECT u.id FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id
         JOIN users u ON u.id = s.user_id AND u.status = 'deleted'
@@ -27,17 +27,17 @@ enum SessionStatements {
 
     /// Reads a session by its id, without a token.
     static func byID(_ id: SessionID, at now: Timestamp, chain: FamilyID = .outside) -> SQL {
-        "SELECT \(session(at: now)) FROM sessions s \(owner(chain)) WHERE s.id = \(id)"
+        "SELECT \(columns(at: now)) FROM sessions s \(joins(chain)) WHERE s.id = \(id)"
     }
 
-    private static func session(at now: Timestamp) -> SQL {
+    private static func columns(at now: Timestamp) -> SQL {
         """
         \(AccountStatements.personColumns), s.id AS session_id, c.seq,
-        s.revoked_at IS NULL AND s.expires_at > \(now) AS stands
+        s.revoked_at IS NULL AND s.expires_at > \(now) AS is_open
         """
     }
 
-    private static func owner(_ chain: FamilyID) -> SQL {
+    private static func joins(_ chain: FamilyID) -> SQL {
         """
         JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' \(AccountStatements.membershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
@@ -47,8 +47,9 @@ enum SessionStatements {
     /// Reads a page of a person's open sessions, the last used first.
     static func page(of user: UserID, _ page: PageRequest, at now: Timestamp) -> SQL {
         let sessions: SQL = """
-            (SELECT s.*, coalesce((SELECT max(r.issued_at) FROM refresh_tokens r WHERE r.session_id = s.id), s.created_at)
-                 AS last_used_at
+            (SELECT s.*, coalesce(
+                        (SELECT max(r.issued_at) FROM refresh_tokens r WHERE r.session_id = s.id), s.created_at)
+                    AS last_used_at
              FROM sessions s)
             """
         return page.select(
@@ -57,7 +58,7 @@ enum SessionStatements {
             orderBy: "s.last_used_at DESC, s.id DESC")
     }
 
-    /// A row when the person has that session, and it is open.
+    /// Returns a row if the session is one of the person's and is open.
     static func activeSession(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT id FROM sessions
@@ -73,7 +74,7 @@ enum SessionStatements {
             """
     }
 
-    /// A condition: the session of that SQL expression is open.
+    /// A condition: the session is open. `session` is an SQL expression.
     static func isOpen(_ session: SQL, at now: Timestamp) -> SQL {
         """
         EXISTS (SELECT FROM sessions WHERE sessions.id = \(session) AND revoked_at IS NULL AND expires_at > \(now))
@@ -98,12 +99,12 @@ enum SessionStatements {
 
     /// Prolongs an administrator's session on use, at most once a minute.
     static func prolongUsed(_ session: SessionID, at now: Timestamp) -> SQL {
-        let (unused, longest) = Sessions.administratorLifetime
-        let end: SQL = "created_at + \(longest.microseconds) * interval '1 microsecond'"
+        let (idleTimeout, maxLifetime) = Sessions.administratorLifetime
+        let end: SQL = "created_at + \(maxLifetime.microseconds) * interval '1 microsecond'"
         return """
-            UPDATE sessions SET expires_at = least(\(now + unused), \(end))
+            UPDATE sessions SET expires_at = least(\(now + idleTimeout), \(end))
             WHERE id = \(session) AND revoked_at IS NULL AND expires_at > \(now)
-                AND expires_at < least(\(now + unused - .minutes(1)), \(end))
+                AND expires_at < least(\(now + idleTimeout - .minutes(1)), \(end))
             """
     }
 
@@ -127,20 +128,24 @@ enum SessionStatements {
     }
 
     static func markReplaced(refreshHash hash: [UInt8], at now: Timestamp) -> SQL {
-        "UPDATE refresh_tokens SET replaced_at = \(now) FROM ledger_stamp WHERE token_hash = \(hash) AND replaced_at IS NULL"
+        """
+        UPDATE refresh_tokens SET replaced_at = \(now) FROM ledger_stamp
+        WHERE token_hash = \(hash) AND replaced_at IS NULL
+        """
     }
 
-    /// Prolongs a session, up to its longest lifetime.
+    /// Prolongs a session, up to its maximum lifetime.
     static func prolong(
-        _ session: SessionID, at now: Timestamp, for lifetime: Timestamp.Span, longest: Timestamp.Span
+        _ session: SessionID, at now: Timestamp, for idleTimeout: Timestamp.Span, maxLifetime: Timestamp.Span
     ) -> SQL {
         """
-        UPDATE sessions SET expires_at = least(\(now + lifetime), created_at + \(longest.microseconds) * interval '1 microsecond')
+        UPDATE sessions SET expires_at =
+            least(\(now + idleTimeout), created_at + \(maxLifetime.microseconds) * interval '1 microsecond')
         FROM ledger_stamp WHERE id = \(session)
         """
     }
 
-    /// Ends all of a person's sessions, except that one.
+    /// Ends all of a person's sessions, except the named one.
     static func revokeAll(of user: UserID, except session: SessionID? = nil, at now: Timestamp) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp

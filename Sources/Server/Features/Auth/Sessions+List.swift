@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Sessions {
-    /// The caller's open sessions, the last used first.
+    /// Lists the caller's open sessions, the last used first.
     func list(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<SessionResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(
@@ -19,10 +19,10 @@ extension Sessions {
         }
     }
 
-    /// Ends one of the caller's sessions, this one too; another's does not exist for them.
+    /// Ends one of the caller's sessions, which may be the current one. Other people's sessions answer 404.
     func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.sessionID
-        return try await endingSessions(of: caller) { account, seq, queries in
+        return try await endSessions(of: caller) { account, seq, queries in
             guard try await !queries.query(SessionStatements.activeSession(id, of: account.id, at: caller.now)).isEmpty
             else {
                 throw APIError.noSuchSession
@@ -37,9 +37,9 @@ extension Sessions {
         }
     }
 
-    /// Ends all of the caller's sessions but this one.
+    /// Ends all of the caller's sessions except the current one.
     func endOthers(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
-        try await endingSessions(of: caller) { account, seq, queries in
+        try await endSessions(of: caller) { account, seq, queries in
             let end = [
                 SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: caller.now),
                 DeviceSecretStatements.delete(of: account.id, except: caller.sessionID),
@@ -51,7 +51,8 @@ extension Sessions {
         }
     }
 
-    private func endingSessions(
+    /// Writes an act that ends sessions to the chain of the caller's family, or to the one outside families.
+    private func endSessions(
         of caller: Caller, _ act: (Account, _ seq: Int64, any Queries) async throws -> Act
     ) async throws -> NoAnswer {
         let chain = try await services.access.account(caller, services.database).family ?? .outside

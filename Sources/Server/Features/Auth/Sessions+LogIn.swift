@@ -12,12 +12,12 @@ extension Sessions {
     package func logIn(_ context: CallContext, _ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let (now, email, remote) = (context.now, call.body.email.wireText, context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
-        let sent = call.body.deviceSecret
-        let read = AccountStatements.byEmail(email, from: addresses, on: sent.map(DeviceSecrets.hash), at: now)
+        let sentSecret = call.body.deviceSecret
+        let read = AccountStatements.byEmail(email, from: addresses, on: sentSecret.map(DeviceSecrets.hash), at: now)
         let row = try await services.database.query(read).first
         let isKnownAddress: Bool = try row?["is_known_address"] ?? false
         let isKnownDevice: Bool = try row?["is_known_device"] ?? false
-        let device = isKnownDevice ? sent : nil
+        let device = isKnownDevice ? sentSecret : nil
         let (own, shared) = Attempts.limits(
             email, from: remote, on: device.map(DeviceSecrets.hash), isKnown: isKnownAddress)
         try await Attempts.record([own] + shared, at: now, services.database)
@@ -35,7 +35,7 @@ extension Sessions {
                 context, person, method: "password", APIError.signInIsWrong)
         }
         return try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
-            var statements = [AttemptStatements.succeed(own, shared)]
+            var statements = [AttemptStatements.recordSuccess(own, shared)]
             if match == .asTyped {
                 let new = try await services.hashing.hash(password, lane, for: remote)
                 statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: new))
@@ -55,14 +55,14 @@ extension Sessions {
         }
     }
 
-    /// Parts of an act: the account has used the address of this request.
+    /// Parts of an act: record that the account has used the address of this request.
     func rememberAddress(of user: UserID, _ email: String, _ context: CallContext) -> [SQL] {
         KnownAddresses.hashes(email, context.remote, services.tokens).prefix(1).map {
             KnownAddressStatements.insert($0, of: user, at: context.now)
         }
     }
 
-    /// Begins a session with a child's user name and PIN in the family of that child code.
+    /// Begins a session with a family's child code, and a child's user name and PIN.
     ///
     /// Whichever part is wrong, the answer and the work are the same.
     package func childLogIn(_ context: CallContext, _ call: Call<NoParameters, ChildLoginRequest>) async throws
@@ -73,12 +73,12 @@ extension Sessions {
         let row = try ChildName.find(username, in: try await services.database.query(read))
         let person = try row.map(Person.init)
         let address = Attempts.Limit.address(context.remote)
-        let tries = person.map { PINAttempts.of($0.id) } ?? .ofNobody(username, code: code)
+        let attempts = person.map { PINAttempts.forChild($0.id) } ?? .forUnknownChild(username, code: code)
         try await Attempts.record([address], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
         let (isRight, lockout) = try await Attempts.refundingOnFailure([address], at: now, services.database) {
-            let lockout = try await tries.record(at: now, services.database)
-            let isRight = try await tries.refundingOnFailure(services.database) {
+            let lockout = try await attempts.record(at: now, services.database)
+            let isRight = try await attempts.refundingOnFailure(services.database) {
                 try await services.hashing.verify(
                     call.body.pin.wireText, against: hash, .childSignIn, for: context.remote)
             }
@@ -89,11 +89,11 @@ extension Sessions {
                 context, person, method: "child_code", lockedUntil: lockout, APIError.childSignInIsWrong)
         }
         return try await Attempts.refundingOnFailure([address], at: now, services.database) {
-            try await tries.refundingOnFailure(services.database) {
+            try await attempts.refundingOnFailure(services.database) {
                 try await begin(
                     context, opening(for: person, isChild: true, context), for: person, method: "child_code",
                     refusal: APIError.childSignInIsWrong,
-                    [PINAttemptStatements.delete(tries), AttemptStatements.succeed(nil, [address])]
+                    [PINAttemptStatements.delete(attempts), AttemptStatements.recordSuccess(nil, [address])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
                     guard let row = try ChildName.find(username, in: try await queries.query(read)),
@@ -105,7 +105,8 @@ extension Sessions {
         }
     }
 
-    /// - Parameter basis: what must still hold when the session begins; nil refuses the sign-in.
+    /// Commits the act that begins a session.
+    /// - Parameter basis: returns the condition that must still hold then; nil refuses the sign-in.
     private func begin(
         _ context: CallContext, _ opening: Opening, for person: Person, method: String, refusal: APIError,
         _ statements: [SQL], on basis: (any Queries) async throws -> Act.Basis?
@@ -122,7 +123,7 @@ extension Sessions {
         }
     }
 
-    /// Answers 401 and records the failed attempt in the audit log, without what was tried.
+    /// Answers 401, and records the failed attempt in the audit log without the name and the secret that were tried.
     private func refuse(
         _ context: CallContext, _ person: Person?, method: String, lockedUntil: Timestamp? = nil, _ refusal: APIError
     ) async throws -> AuthResponse {

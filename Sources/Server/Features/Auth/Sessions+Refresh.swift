@@ -16,15 +16,17 @@ extension Sessions {
         let hash = Tokens.refreshHash(token)
         let found = try await services.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
         guard let chain = try found.map(Person.init)?.chain else {
-            // The holder of one of its tokens may know that the account was deleted: their device has data to remove.
-            let gone = try await services.database.query(SessionStatements.ofDeletedAccount(refreshHash: hash)).first
-            guard gone != nil else { throw APIError.refreshTokenIsInvalid }
+            // The holder of a token may learn that the account was deleted, because the device must remove its data.
+            let deletedOwner = try await services.database.query(
+                SessionStatements.deletedOwner(refreshHash: hash)
+            ).first
+            guard deletedOwner != nil else { throw APIError.refreshTokenIsInvalid }
             throw APIError.accountIsDeleted
         }
 
         return try await services.ledger.write(context, in: chain) { queries in
             let read = SessionStatements.byRefreshToken(hash, at: now, chain: chain)
-            guard let row = try await queries.query(read).first, try row["stands"] else {
+            guard let row = try await queries.query(read).first, try row["is_open"] else {
                 throw APIError.refreshTokenIsInvalid
             }
             let person = try Person(row)
@@ -35,7 +37,7 @@ extension Sessions {
 
             if let replaced: Timestamp = try row["replaced_at"] {
                 guard now > replaced + Tokens.refreshGrace else {
-                    guard let next = try await keptSuccessor(of: token, in: session, at: now, queries) else {
+                    guard let next = try await storedSuccessor(of: token, in: session, at: now, queries) else {
                         throw APIError.refreshTokenIsInvalid
                     }
                     return .answer(response(for: person, session, refreshToken: next, issuedAt: replaced))
@@ -49,25 +51,26 @@ extension Sessions {
             guard try row["expires_at"] > now, let next = services.tokens.successors(of: token).first else {
                 throw APIError.refreshTokenIsInvalid
             }
+            let lifetime = Self.lifetime(of: person)
             act.statements = [
                 SessionStatements.markReplaced(refreshHash: hash, at: now),
                 SessionStatements.insert(refreshHash: Tokens.refreshHash(next), of: session, at: now),
                 SessionStatements.prolong(
-                    session, at: now, for: Self.lifetime(of: person).unused, longest: Self.lifetime(of: person).longest),
+                    session, at: now, for: lifetime.idleTimeout, maxLifetime: lifetime.maxLifetime),
             ]
-            // Clients sign in rarely and refresh daily: the address of a refresh is one the account uses.
+            // Clients sign in rarely and refresh daily, so the address of a refresh counts as known too.
             if let email = person.email { act.statements += rememberAddress(of: person.id, email, context) }
             return .perform(act, response(for: person, session, refreshToken: next, issuedAt: now))
         }
     }
 
-    /// The stored successor: during a key rotation another instance may have computed it with the other key.
-    private func keptSuccessor(
+    /// Returns the stored successor: during a key rotation another instance may have computed it with the other key.
+    private func storedSuccessor(
         of token: String, in session: SessionID, at now: Timestamp, _ queries: any Queries
     ) async throws -> String? {
         for next in services.tokens.successors(of: token) {
             let read = SessionStatements.byRefreshToken(Tokens.refreshHash(next), at: now)
-            if let kept = try await queries.query(read).first, try kept["session_id"] == session { return next }
+            if let stored = try await queries.query(read).first, try stored["session_id"] == session { return next }
         }
         return nil
     }

@@ -6,14 +6,15 @@ import Postgres
 extension Sessions {
     /// Makes an account and its first session.
     ///
-    /// Somebody under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
-    /// whose family consents to children's accounts adds the account to the family.
+    /// The account of somebody under 13 waits for a guardian: until a guardian of a family that consents to children's
+    /// accounts adds it to that family, the session only lets the client show that it waits.
     package func signUp(_ context: CallContext, _ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse
     {
         try await signUp(context, call, id: services.random.identifier(at: context.now))
     }
 
-    /// - Parameter id: the account's; only seeds choose one.
+    /// Makes an account with a given id, and its first session.
+    /// - Parameter id: the id of the account; only seeds choose it.
     package func signUp(_ context: CallContext, _ call: Call<NoParameters, SignupRequest>, id: UserID) async throws
         -> AuthResponse
     {

@@ -4,7 +4,7 @@ import SQL
 
 /// Sign-up, and the begin, renewal and end of sessions.
 ///
-/// A session is a row. Access tokens name it and each request checks it, so that ending the row ends the session at
+/// A session is a row. Access tokens name it and each request checks it, so that revoking the row ends the session at
 /// once. Every begin, renewal and end is an entry of the audit log: in the person's family, or outside families where
 /// they have none.
 package final class Sessions {
@@ -24,13 +24,15 @@ package final class Sessions {
         routes.signedIn(API.endOtherSessions, endOthers)
     }
 
-    /// Returns the time that a session lives without use, and its longest life.
-    static func lifetime(of person: Person) -> (unused: Timestamp.Span, longest: Timestamp.Span) {
+    /// Returns the time after which an unused session ends, and a session's maximum lifetime.
+    static func lifetime(of person: Person) -> (idleTimeout: Timestamp.Span, maxLifetime: Timestamp.Span) {
         person.isAdmin ? administratorLifetime : (Tokens.refreshLifetime, .days(36_500))
     }
 
-    /// Each use prolongs an administrator's session, as a refresh does.
-    static let administratorLifetime: (unused: Timestamp.Span, longest: Timestamp.Span) = (.minutes(30), .hours(12))
+    /// The lifetime of an administrator's session, which each use prolongs, as a refresh does.
+    static let administratorLifetime: (idleTimeout: Timestamp.Span, maxLifetime: Timestamp.Span) = (
+        .minutes(30), .hours(12)
+    )
 
     /// A session that is about to begin: the statements that create it, and the response.
     struct Opening {
@@ -39,7 +41,8 @@ package final class Sessions {
         var answer: AuthResponse
     }
 
-    /// The opening of a session with a password, and the secret of its device: the one that it has sent, or a new one.
+    /// Returns the opening of a session with a password. The device keeps the secret that it has sent, or gets a new
+    /// one.
     func opening(for person: Person, on device: Secret?, _ context: CallContext) -> Opening {
         var opening = opening(for: person, isChild: false, context)
         let secret = device ?? DeviceSecrets.make(services.random)
@@ -61,7 +64,7 @@ package final class Sessions {
             statements: [
                 SessionStatements.insert(
                     session, of: person.id, isChild: isChild, client: context.client, at: now,
-                    for: Self.lifetime(of: person).unused),
+                    for: Self.lifetime(of: person).idleTimeout),
                 SessionStatements.insert(refreshHash: Tokens.refreshHash(token), of: session, at: now),
             ],
             answer: response(for: person, session, refreshToken: token, issuedAt: now))

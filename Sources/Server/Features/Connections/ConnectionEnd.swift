@@ -10,9 +10,9 @@ extension Connections {
         let caller = caller.withoutConditions
         while true {
             let account = try await services.access.account(caller, services.database)
-            let living = ConnectionStatements.pendingOrActive(
+            let read = ConnectionStatements.pendingOrActive(
                 of: account.id, address: account.connectableAddress, limit: InvitationExpiry.batch)
-            let found = try await services.database.query(living).map { row throws(PostgresError) -> ConnectionID in
+            let found = try await services.database.query(read).map { row throws(PostgresError) -> ConnectionID in
                 try row["id"]
             }
             for id in found {
@@ -20,7 +20,7 @@ extension Connections {
                 do {
                     _ = try await revoke(caller, Call(path, NoBody()))
                 } catch let error as APIError where error.code == .conflict {
-                    // Declined at this moment.
+                    // The invitee has declined it in the meantime.
                 }
             }
             if found.count < InvitationExpiry.batch { return }
@@ -28,7 +28,7 @@ extension Connections {
     }
 }
 
-/// Revokes invitations that nobody answered within `ConnectionLimit.invitationLifetime`.
+/// Revokes invitations that were not answered within `ConnectionLimit.invitationLifetime`.
 ///
 /// Each is an act in the chain of its connection. Any number of instances may run it at the same time.
 struct InvitationExpiry {
@@ -38,14 +38,16 @@ struct InvitationExpiry {
     let database: any Queries
     let ledger: Ledger
 
+    /// Revokes all expired invitations.
     /// - Parameter context: makes the context of one act.
     /// - Returns: the number of revoked invitations.
     func run(_ context: () -> CallContext) async throws -> Int {
         var revoked = 0
         while true {
             let limit = context().now - ConnectionLimit.invitationLifetime
-            let found = try await database.query(ConnectionStatements.unanswered(since: limit, limit: Self.batch))
-                .map { row throws(PostgresError) -> ConnectionID in try row["id"] }
+            let found = try await database.query(
+                ConnectionStatements.unansweredInvitations(createdUpTo: limit, limit: Self.batch)
+            ).map { row throws(PostgresError) -> ConnectionID in try row["id"] }
             let earlier = revoked
             for id in found { revoked += try await revoke(id, context()) ? 1 : 0 }
             // Others may be revoking the same ones.
@@ -53,7 +55,8 @@ struct InvitationExpiry {
         }
     }
 
-    /// - Returns: false when it was answered or revoked meanwhile.
+    /// Revokes one invitation.
+    /// - Returns: false if it was answered or revoked in the meantime.
     private func revoke(_ id: ConnectionID, _ context: CallContext) async throws -> Bool {
         let answer: StatusAnswer = try await ledger.write(context, in: id.retyped()) { queries in
             guard let row = try await queries.query(ConnectionStatements.status(of: id)).first,

@@ -15,8 +15,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// A query: whether one person may nag another over a connection. No row: the first is not one of its parties. All
-    /// three are SQL expressions or values.
+    /// Selects the facts that decide whether one person may nag another over a connection. No row: the first is not one
+    /// of its parties. All three are SQL expressions or values.
     static func entitlement(of creator: SQL, to recipient: SQL, over connection: SQL) -> SQL {
         """
         SELECT c.status = 'active' AS is_active, c.caregiver,
@@ -97,7 +97,7 @@ enum ConnectionStatements {
         c.id, c.inviter_id, c.shown_invitee_id, c.invitee_email, c.status, c.caregiver, c.created_at, c.responded_at,
         o.email AS other_email, o.display_name AS other_name
         """
-    private static let other: SQL = "LEFT JOIN users o ON o.id = c.other_id AND o.status <> 'deleted'"
+    private static let otherJoin: SQL = "LEFT JOIN users o ON o.id = c.other_id AND o.status <> 'deleted'"
 
     // MARK: Reads
 
@@ -109,7 +109,7 @@ enum ConnectionStatements {
         var filter: SQL = status.map { "c.status = \($0.rawValue)" } ?? "true"
         if isInbound { filter = "\(filter) AND c.inviter_id <> \(user)" }
         let statement = page.select(
-            columns, from: "own", as: "c", where: filter, joining: other, orderBy: "c.created_at DESC, c.id DESC")
+            columns, from: "own", as: "c", where: filter, joining: otherJoin, orderBy: "c.created_at DESC, c.id DESC")
         return "WITH own AS MATERIALIZED (\(connections(of: "\(user)", address: "\(address)"))) \(statement)"
     }
 
@@ -119,26 +119,28 @@ enum ConnectionStatements {
         """
         SELECT \(columns), c.inviter_shares_children, c.invitee_shares_children, c.other_id,
                o.pseudonym AS other_pseudonym, k.seq,
-               \(MembershipStatements.isGuardian("\(user)")) AS is_guardian, \(contact(of: "\(user)", with: "c.other_id")),
+               \(MembershipStatements.isGuardian("\(user)")) AS is_guardian,
+               \(contactColumns(of: "\(user)", with: "c.other_id")),
                \(activeCount(of: "\(user)")) AS own_active, \(activeCount(of: "c.inviter_id")) AS inviter_active,
                \(NagStatements.countOpen(over: "c.id")) AS open_nags,
                \(NagStatements.countOpen(over: "c.id", besidesParties: true)) AS open_child_nags
         FROM (\(connections(of: "\(user)", address: "\(address)"))) c
         JOIN family_clock k ON k.family_id = c.id
-        \(other)
+        \(otherJoin)
         WHERE c.id = \(id)
         """
     }
 
-    /// Reads the facts that an invitation depends on: the account of the address, if it is an adult's; a `living`
-    /// connection of the two, whoever invited; and the inviter's open, active and recent invitations.
+    /// Reads the facts that an invitation depends on: the account of the address, if it is an adult's; the `existing`
+    /// pending or active connection of the two, whoever invited; and the numbers of the inviter's connections.
     static func invitation(by user: UserID, _ address: String?, to email: String, at now: Timestamp) -> SQL {
         """
-        SELECT i.id AS invitee_id, \(contact(of: "\(user)", with: "i.id")),
+        SELECT i.id AS invitee_id, \(contactColumns(of: "\(user)", with: "i.id")),
                (SELECT c.id FROM (\(connections(of: "\(user)", address: "\(address)"))) c
                 WHERE c.status IN ('pending', 'active')
-                    AND (c.inviter_id = i.id OR c.inviter_id = \(user) AND (c.invitee_id = i.id OR c.invitee_email = \(email)))
-                ORDER BY c.status LIMIT 1) AS living,
+                    AND (c.inviter_id = i.id
+                        OR c.inviter_id = \(user) AND (c.invitee_id = i.id OR c.invitee_email = \(email)))
+                ORDER BY c.status LIMIT 1) AS existing,
                (SELECT count(*) FROM connections c WHERE c.inviter_id = \(user) AND c.status = 'pending') AS open,
                \(activeCount(of: "\(user)")) AS active,
                (SELECT count(*) FROM connections c
@@ -154,8 +156,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// Columns: whether the two people may not contact each other. Both are SQL expressions or values.
-    private static func contact(of one: SQL, with other: SQL) -> SQL {
+    /// Columns: the reasons for which the two people may not contact each other. Both are SQL expressions or values.
+    private static func contactColumns(of one: SQL, with other: SQL) -> SQL {
         """
         \(BlockStatements.isBlocked(between: one, and: other)) AS is_blocked,
         \(RelationshipStatements.isSuspended(between: one, and: other)) AS is_suspended,
@@ -179,13 +181,13 @@ enum ConnectionStatements {
         """
     }
 
-    /// Selects those of the ids that are connections'.
+    /// Selects the ids that belong to connections.
     static func ids(among ids: [FamilyID]) -> SQL {
         "SELECT c.id FROM connections c WHERE c.id = ANY(\(SQLList(ids)))"
     }
 
     /// A subquery: the ids of these people's connections whose ledgers changed since a moment.
-    static func changed(of users: [UserID], since moment: Timestamp) -> SQL {
+    static func changedIDs(of users: [UserID], since moment: Timestamp) -> SQL {
         """
         SELECT c.id FROM connections c JOIN family_clock k ON k.family_id = c.id
         WHERE (c.inviter_id = ANY(\(SQLList(users))) OR c.invitee_id = ANY(\(SQLList(users)))) AND k.ts > \(moment)
@@ -199,8 +201,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// The two people of a connection: those whose names an audit log of theirs shows them.
-    static func parties(of id: FamilyID) -> SQL {
+    /// Reads the names of a connection's parties, which the connection's audit log shows to them.
+    static func partyNames(of id: FamilyID) -> SQL {
         """
         SELECT u.id, u.pseudonym, CASE WHEN u.status <> 'deleted' THEN u.display_name END AS display_name
         FROM connections c JOIN users u ON u.id IN (c.inviter_id, c.invitee_id)
@@ -208,7 +210,7 @@ enum ConnectionStatements {
         """
     }
 
-    /// The pending and active connections of somebody, at most `limit`: `id`.
+    /// Reads the `id` of somebody's pending and active connections, at most `limit` of them.
     static func pendingOrActive(of user: UserID, address: String?, limit: Int) -> SQL {
         """
         SELECT c.id FROM (\(connections(of: "\(user)", address: "\(address)"))) c
@@ -216,12 +218,15 @@ enum ConnectionStatements {
         """
     }
 
-    /// Invitations that nobody answered since a moment, the oldest first.
-    static func unanswered(since moment: Timestamp, limit: Int) -> SQL {
-        "SELECT id FROM connections WHERE status = 'pending' AND created_at <= \(moment) ORDER BY created_at LIMIT \(limit)"
+    /// Reads the invitations that were created up to a moment and are still pending, the oldest first.
+    static func unansweredInvitations(createdUpTo moment: Timestamp, limit: Int) -> SQL {
+        """
+        SELECT id FROM connections WHERE status = 'pending' AND created_at <= \(moment)
+        ORDER BY created_at LIMIT \(limit)
+        """
     }
 
-    /// The `status` of a connection, and its ledger's `seq`.
+    /// Reads the `status` of a connection, and its ledger's `seq`.
     static func status(of id: ConnectionID) -> SQL {
         """
         SELECT c.status, k.seq FROM connections c JOIN family_clock k ON k.family_id = c.id WHERE c.id = \(id)
@@ -240,8 +245,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// Part of an act: accepts an invitation. Whoever accepts one as a caregiver's agrees to it for their own children
-    /// too.
+    /// Part of an act: accepts an invitation. Accepting a caregiver's invitation also lets the inviter nag the
+    /// invitee's children.
     static func accept(_ id: ConnectionID, by invitee: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE connections SET status = 'active', invitee_id = \(invitee), responded_at = \(now),

@@ -4,19 +4,19 @@ import Domain
 import Postgres
 import SQL
 
-/// A connection as one of its parties sees it, and what decisions about it depend on, as of one moment.
+/// A connection as one of its parties sees it, and the facts that decisions about it depend on, as of one moment.
 struct ConnectionView {
     var connection: ConnectionResponse
     let account: Account
     let party: ConnectionParty
-    /// Null before the invitation was accepted, for the inviter.
+    /// The other party; nil for the inviter before the invitation was accepted.
     let otherID: UserID?
     let otherPseudonym: Pseudonym?
-    /// Whether the other party may nag the children of the inviter, and those of the invitee.
+    /// Whether the inviter lets the invitee nag the inviter's children; likewise for the invitee.
     let inviterSharesChildren: Bool
     let inviteeSharesChildren: Bool
     /// The numbers of active connections of the caller and of the inviter.
-    let active: [Int]
+    let activeCounts: [Int]
     /// The number of the connection's open nags, and of those to children.
     let openNags: (all: Int, toChildren: Int)
     let seq: Int64
@@ -33,17 +33,17 @@ struct ConnectionView {
         (inviterSharesChildren, inviteeSharesChildren) = (
             try row["inviter_shares_children"], try row["invitee_shares_children"]
         )
-        active = [try row["own_active"], try row["inviter_active"]]
+        activeCounts = [try row["own_active"], try row["inviter_active"]]
         openNags = (try row["open_nags"], try row["open_child_nags"])
         seq = try row["seq"]
     }
 
-    /// Whether the caller's children may be nagged by the other party.
-    var isSharing: Bool { party.isInviter ? inviterSharesChildren : inviteeSharesChildren }
-    /// Whether the other party's children may be nagged by the caller.
-    var isSharedWith: Bool { party.isInviter ? inviteeSharesChildren : inviterSharesChildren }
+    /// Whether the other party may nag the caller's children.
+    var sharesChildren: Bool { party.isInviter ? inviterSharesChildren : inviteeSharesChildren }
+    /// Whether the caller may nag the other party's children.
+    var otherSharesChildren: Bool { party.isInviter ? inviteeSharesChildren : inviterSharesChildren }
 
-    /// An act of the caller on the connection.
+    /// Returns an act of the caller on the connection.
     func act(_ kind: AuditKind, details: AuditBody = [:], _ statements: SQL...) -> Act {
         Act(
             kind: kind, basis: .nothingChanged(since: seq), actor: account.pseudonym, subject: otherPseudonym,
@@ -51,7 +51,7 @@ struct ConnectionView {
             statements: statements)
     }
 
-    /// Lets an act cancel the connection's open nags, or only those to children.
+    /// Returns the act with the cancellation of the connection's open nags, or only of those to children.
     /// - Throws: `TooManyOpenNags`.
     func cancelNags(toChildrenOnly: Bool = false, by act: Act, at now: Timestamp) throws -> Act {
         let count = toChildrenOnly ? openNags.toChildren : openNags.all

@@ -18,7 +18,9 @@ extension Connections {
                 if let denial = RoleMatrix.denial(of: .accept, by: view.party) {
                     return view.refuse(.connectionAcceptDenied, denial, .policyForbidden)
                 }
-                guard view.active.allSatisfy({ $0 < ConnectionLimit.active }) else { throw APIError.tooManyConnections }
+                guard view.activeCounts.allSatisfy({ $0 < ConnectionLimit.active }) else {
+                    throw APIError.tooManyConnections
+                }
                 var connection = view.connection
                 (connection.status, connection.respondedAt) = (.active, caller.now)
                 return .perform(
@@ -48,8 +50,8 @@ extension Connections {
         }
     }
 
-    /// Ends a connection and its open nags, or an invitation that nobody answered, for either party. Repeating it changes
-    /// nothing.
+    /// Ends a connection and its open nags, or an invitation that was not answered, for either party. Repeating it
+    /// changes nothing.
     func revoke(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
         try await decide(caller, call.parameters) { view in
             switch view.connection.status {
@@ -60,7 +62,8 @@ extension Connections {
         }
     }
 
-    func end(
+    /// Decides to end a connection and its open nags.
+    private func end(
         _ view: ConnectionView, as status: ConnectionStatus, _ kind: AuditKind, at now: Timestamp
     ) throws -> Decision<ConnectionResponse> {
         var connection = view.connection
@@ -79,7 +82,7 @@ extension Connections {
         let shares = call.body.caregiver
         return try await decide(caller, call.parameters) { view in
             guard view.connection.status == .active else { throw APIError.connectionIsNotActive }
-            if shares ? view.isSharing : !view.connection.caregiver { return .answer(view.connection) }
+            if shares ? view.sharesChildren : !view.connection.caregiver { return .answer(view.connection) }
             if shares, let denial = RoleMatrix.denial(of: .shareChildren, by: view.party) {
                 let code: ErrorCode = denial == .ownChildrenOnly ? .authorizationDenied : .policyForbidden
                 return view.refuse(.connectionChangeDenied, denial, code)

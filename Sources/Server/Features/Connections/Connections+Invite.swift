@@ -20,7 +20,7 @@ extension Connections {
         } catch let denial as Denial {
             return try await refuse(caller, account, denial)
         } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
-            // The account of the address was deleted at this moment.
+            // The account of the address was deleted in the meantime.
             throw APIError.serverIsBusy
         }
     }
@@ -36,8 +36,8 @@ extension Connections {
         let party = ConnectionParty(
             isInviter: true, isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"],
             sharesFamily: try row["shares_family"])
-        if let living: ConnectionID = try row["living"] {
-            return .answer(try await view(caller, living, queries).connection)
+        if let existing: ConnectionID = try row["existing"] {
+            return .answer(try await view(caller, existing, queries).connection)
         }
         if let denial = RoleMatrix.denialOfConnection(party) { throw denial }
         try Self.requireQuota(row, at: caller.now)
@@ -56,6 +56,7 @@ extension Connections {
         return .perform(act, connection)
     }
 
+    /// Requires that the inviter may send another invitation.
     /// - Throws: 409 for somebody with too many connections or open invitations, 429 for too many new ones.
     private static func requireQuota(_ row: Row, at now: Timestamp) throws {
         let (open, active, today): (Int, Int, Int) = (try row["open"], try row["active"], try row["today"])

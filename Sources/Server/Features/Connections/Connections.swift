@@ -17,7 +17,7 @@ final class Connections {
     func register(in routes: RouteTable) {
         routes.signedIn(API.inviteConnection, invite)
         routes.signedIn(API.listConnections, list)
-        routes.signedIn(API.listPendingConnections, pending)
+        routes.signedIn(API.listPendingConnections, listPending)
         routes.signedIn(API.acceptConnection, accept)
         routes.signedIn(API.declineConnection, decline)
         routes.signedIn(API.revokeConnection, revoke)
@@ -27,13 +27,13 @@ final class Connections {
 
     // MARK: Reads
 
-    /// The caller's own connections and invitations, in both directions, the newest first.
+    /// Lists the caller's own connections and invitations, in both directions, the newest first.
     func list(_ caller: Caller, _ call: Call<ConnectionListQuery, NoBody>) async throws -> Page<ConnectionResponse> {
         try await page(caller, call.parameters.status, call.parameters.page)
     }
 
-    /// The invitations that others sent to the caller, also to their address before they had an account.
-    func pending(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<ConnectionResponse> {
+    /// Lists the invitations that others sent to the caller, even those sent before the caller had an account.
+    func listPending(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<ConnectionResponse> {
         try await page(caller, .pending, isInbound: true, call.parameters)
     }
 
@@ -50,7 +50,8 @@ final class Connections {
         }
     }
 
-    /// The children of the families in which the other party is a guardian, where that party lets the caller nag them.
+    /// Lists the children of the families in which the other party is a guardian, where that party lets the caller nag
+    /// them.
     /// - Throws: 403 where the connection is not a caregiver's.
     func children(
         _ caller: Caller, _ call: Call<ConnectionPath, NoBody>
@@ -60,7 +61,7 @@ final class Connections {
         guard view.connection.status == .active, view.connection.caregiver else {
             throw APIError(.authorizationDenied, .notACaregiver)
         }
-        guard view.isSharedWith, let guardian = view.otherID else { return [] }
+        guard view.otherSharesChildren, let guardian = view.otherID else { return [] }
         let rows = try await services.database.query(MembershipStatements.children(ofGuardian: guardian))
         return try rows.map { row throws(PostgresError) in
             CaregiverConnectionChild(
@@ -69,8 +70,9 @@ final class Connections {
         }
     }
 
-    // MARK: What all have in common
+    // MARK: Parts of all operations
 
+    /// Reads a connection as the caller sees it.
     /// - Throws: 404 for everybody but its parties.
     func view(
         _ caller: Caller, _ id: ConnectionID, _ queries: any Queries
@@ -101,7 +103,7 @@ final class Connections {
         _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
         let id = call.connectionID
-        // Nobody else's requests wait for the connection's turn.
+        // Refuses other people before the write, so that their requests do not wait in the connection's queue.
         _ = try await view(caller, id, services.database)
         return try await services.ledger.write(caller, in: id.retyped()) { queries in
             try body(try await view(caller, id, queries))

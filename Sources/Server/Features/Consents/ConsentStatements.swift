@@ -4,15 +4,16 @@ import SQL
 
 /// Every statement on consents.
 enum ConsentStatements {
-    /// Whether a consent is in force for a person of a family: an SQL condition for the statements of other features,
-    /// so that they check it in the snapshot that they read or write in.
+    /// A condition: a consent is in force for a person of a family. Statements of other features contain it, so that
+    /// they check the consent in the snapshot that they read or write in.
     ///
-    /// In force means an unrevoked record from the person or from an active guardian of the family. `sms_opt_in` is
-    /// personal: nobody can give it for others. Whether the person is an active member is not checked here.
+    /// A consent is in force if there is an unrevoked record from the person or from an active guardian of the family.
+    /// `sms_opt_in` is personal: nobody can give it for others. Whether the person is an active member is not checked
+    /// here.
     ///
     /// `user` and `family` are expressions of the enclosing statement, qualified with their table's name, or values:
     /// `"u.id"`, `"\(userID)"`. `condition`, on `consent`, leaves out records of a family.
-    static func inForce(_ type: ConsentType, user: SQL, family: SQL, where condition: SQL = "true") -> SQL {
+    static func isInForce(_ type: ConsentType, user: SQL, family: SQL, where condition: SQL = "true") -> SQL {
         if type == .smsOptIn {
             return """
                 EXISTS (SELECT 1 FROM consents consent
@@ -24,35 +25,36 @@ enum ConsentStatements {
             EXISTS (SELECT 1 FROM consents consent
                     WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
                     AND consent.revoked_at IS NULL AND \(condition)
-                    AND (consent.user_id = \(user) OR \(isOfGuardian("consent"))))
+                    AND (consent.user_id = \(user) OR \(wasGivenByGuardian("consent"))))
             """
     }
 
-    /// Whether an active guardian gave a consent: not EXISTS, which the planner may answer by reading all families' guardians.
-    private static func isOfGuardian(_ consent: SQL) -> SQL {
+    /// A condition: an active guardian gave the consent. It avoids EXISTS, for which the planner may read the guardians
+    /// of all families.
+    private static func wasGivenByGuardian(_ consent: SQL) -> SQL {
         """
         (SELECT granter.status = 'active' AND granter.role = 'guardian' FROM memberships granter
          WHERE granter.family_id = \(consent).family_id AND granter.user_id = \(consent).user_id)
         """
     }
 
-    /// The people for whom a consent is in force in a family, as an SQL expression: null for everybody, where a
-    /// guardian gave it; otherwise those who gave it for themselves.
+    /// An expression: the people for whom a consent is in force in a family. It is null, which means everybody, if a
+    /// guardian gave it; otherwise it lists those who gave it for themselves.
     ///
-    /// `family` is as in `inForce`; null has no givers. `guardian` is another expression: an active guardian of the
-    /// family, whose consent is found without reading their role, or null.
+    /// `family` is as in `isInForce`; null has no givers. `guardian` is another expression: an active guardian of the
+    /// family, whose role the expression then need not read, or null.
     static func givers(of type: ConsentType, in family: SQL, guardian: SQL) -> SQL {
         """
-        CASE WHEN \(inForce(type, user: guardian, family: family)) THEN NULL
+        CASE WHEN \(isInForce(type, user: guardian, family: family)) THEN NULL
              ELSE ARRAY(SELECT consent.user_id FROM consents consent
                         WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
                         AND consent.revoked_at IS NULL) END
         """
     }
 
-    /// The largest `granted_seq` of a consent in force in a family, as an SQL expression: it grows whenever somebody
-    /// joins `givers`.
-    static func newest(of type: ConsentType, in family: SQL) -> SQL {
+    /// An expression: the largest `granted_seq` of a consent in force in a family. It grows whenever somebody joins
+    /// `givers`.
+    static func newestGrantedSeq(of type: ConsentType, in family: SQL) -> SQL {
         """
         (SELECT max(consent.granted_seq) FROM consents consent
          WHERE consent.family_id = \(family) AND consent.consent_type = \(type) AND consent.revoked_at IS NULL)
@@ -61,12 +63,12 @@ enum ConsentStatements {
 
     // MARK: Reads
 
-    /// Selects only `is_in_force`.
-    static func isInForce(_ type: ConsentType, for user: UserID, in family: FamilyID) -> SQL {
-        "SELECT \(inForce(type, user: "\(user)", family: "\(family)")) AS is_in_force"
+    /// Selects `is_in_force`: whether a consent is in force for a person of a family.
+    static func status(_ type: ConsentType, for user: UserID, in family: FamilyID) -> SQL {
+        "SELECT \(isInForce(type, user: "\(user)", family: "\(family)")) AS is_in_force"
     }
 
-    private static let record: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
+    private static let columns: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
 
     /// Reads a page of the consents in force for the member, the oldest first. They are the member's own and the
     /// guardians', because clients read a listed consent as granted to them.
@@ -74,20 +76,20 @@ enum ConsentStatements {
         let isVisible: SQL = """
             k.revoked_at IS NULL AND (
                 k.user_id = \(member.userID) AND (k.family_id = \(member.familyID) OR k.family_id IS NULL)
-                OR k.family_id = \(member.familyID) AND \(isOfGuardian("k")))
+                OR k.family_id = \(member.familyID) AND \(wasGivenByGuardian("k")))
             """
-        return page.select(record, from: "consents", as: "k", where: isVisible, orderBy: "k.granted_at, k.id")
+        return page.select(columns, from: "consents", as: "k", where: isVisible, orderBy: "k.granted_at, k.id")
     }
 
-    /// Every consent in force for each member of a family, as in `inForce`, once for each person who gave it.
-    static func allInForce(in family: FamilyID) -> SQL {
+    /// Reads every consent in force for each member of a family, as in `isInForce`, once for each person who gave it.
+    static func consentsInForce(in family: FamilyID) -> SQL {
         """
         SELECT m.user_id, u.pseudonym, k.consent_type, k.granted_at, k.user_id AS giver_id, g.pseudonym AS giver
         FROM memberships m JOIN users u ON u.id = m.user_id
         CROSS JOIN LATERAL (
             SELECT c.user_id, c.consent_type, c.granted_at FROM consents c
             WHERE c.family_id = m.family_id AND c.revoked_at IS NULL
-                AND (c.user_id = m.user_id OR \(isOfGuardian("c")))
+                AND (c.user_id = m.user_id OR \(wasGivenByGuardian("c")))
             UNION ALL
             SELECT c.user_id, c.consent_type, c.granted_at FROM consents c
             WHERE c.family_id IS NULL AND c.user_id = m.user_id AND c.revoked_at IS NULL
@@ -98,27 +100,28 @@ enum ConsentStatements {
         """
     }
 
-    /// The types of the consents that are in force for a member, given by themselves or by a guardian.
+    /// Reads the types of the consents that are in force for a member, given by themselves or by a guardian.
     static func typesInForce(for user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT DISTINCT k.consent_type FROM consents k
         WHERE k.revoked_at IS NULL AND (
-            k.family_id = \(family) AND (k.user_id = \(user) OR k.consent_type <> 'sms_opt_in' AND \(isOfGuardian("k")))
+            k.family_id = \(family)
+                AND (k.user_id = \(user) OR k.consent_type <> 'sms_opt_in' AND \(wasGivenByGuardian("k")))
             OR k.family_id IS NULL AND k.user_id = \(user))
         ORDER BY k.consent_type
         """
     }
 
-    /// A person's unrevoked consents of a type: for a family, or (nil) for themselves alone.
-    static func given(_ type: ConsentType, by user: UserID, in family: FamilyID?) -> SQL {
+    /// Reads a person's unrevoked consents of a type: for a family, or (nil) for themselves alone.
+    static func unrevokedConsents(_ type: ConsentType, by user: UserID, in family: FamilyID?) -> SQL {
         """
-        SELECT \(record) FROM consents k
+        SELECT \(columns) FROM consents k
         WHERE k.user_id = \(user) AND k.consent_type = \(type) AND k.family_id IS NOT DISTINCT FROM \(family)
             AND k.revoked_at IS NULL
         """
     }
 
-    /// Counts the consents of a type that a person gave since then, in any family.
+    /// Counts the consents of a type that a person gave after `start`, in any family.
     static func countGiven(_ type: ConsentType, by user: UserID, since start: Timestamp) -> SQL {
         """
         SELECT count(*) AS count FROM consents k
@@ -126,9 +129,9 @@ enum ConsentStatements {
         """
     }
 
-    /// A consent with its giver's pseudonym.
+    /// Reads a consent with its giver's pseudonym.
     static func consent(_ id: ConsentID) -> SQL {
-        "SELECT \(record), u.pseudonym FROM consents k JOIN users u ON u.id = k.user_id WHERE k.id = \(id)"
+        "SELECT \(columns), u.pseudonym FROM consents k JOIN users u ON u.id = k.user_id WHERE k.id = \(id)"
     }
 
     // MARK: Statements of an act

@@ -28,7 +28,7 @@ package final class Consents {
         return try Page(rows, answering: page) { try ConsentResponse(ifAny: $0) }
     }
 
-    /// Gives a consent. One that is in force already is returned as it is.
+    /// Gives a consent. If the caller has given it already, the existing one is returned.
     package func grant(_ caller: Caller, _ call: Call<NoParameters, ConsentCreate>) async throws -> ConsentResponse {
         if call.body.type == .smsOptIn { return try await grantForOneself(caller, call.body.type) }
         guard let family = call.body.familyID else { throw APIError.consentNeedsFamily }
@@ -39,9 +39,10 @@ package final class Consents {
             if type == .childAccountCreation, let denial = member.denial(of: .grantFamilyConsent) {
                 return .denied(.consentGrantDenied, to: member, denial)
             }
-            let given = try await queries.query(ConsentStatements.given(type, by: member.userID, in: family))
-            if let row = given.first { return .answer(try ConsentResponse(row)) }
-            if let denial = try await denialOfOneMore(type, caller, queries) {
+            let existing = try await queries.query(
+                ConsentStatements.unrevokedConsents(type, by: member.userID, in: family))
+            if let row = existing.first { return .answer(try ConsentResponse(row)) }
+            if let denial = try await denialOfAnotherConsent(type, caller, queries) {
                 return .denied(
                     .consentGrantDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
             }
@@ -56,7 +57,7 @@ package final class Consents {
     }
 
     /// Returns the reason for which the caller may give no more consents of that type today: records are never deleted.
-    private func denialOfOneMore(
+    private func denialOfAnotherConsent(
         _ type: ConsentType, _ caller: Caller, _ queries: any Queries
     ) async throws -> Denial? {
         let count = try await queries.query(
@@ -74,9 +75,10 @@ package final class Consents {
             if account.role == .child, account.family == chain {
                 return Self.deniedToChild(try await services.access.member(caller, of: chain, queries))
             }
-            let given = try await queries.query(ConsentStatements.given(type, by: account.id, in: nil))
-            if let row = given.first { return .answer(try ConsentResponse(row)) }
-            if let denial = try await denialOfOneMore(type, caller, queries) {
+            let existing = try await queries.query(
+                ConsentStatements.unrevokedConsents(type, by: account.id, in: nil))
+            if let row = existing.first { return .answer(try ConsentResponse(row)) }
+            if let denial = try await denialOfAnotherConsent(type, caller, queries) {
                 return .refuse(
                     Act(
                         kind: .consentGrantDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
@@ -127,7 +129,9 @@ package final class Consents {
                 details: ["type": consent.type.rawValue], changesRights: true, stampedRows: 0,
                 statements: [ConsentStatements.revoke(consent.id, at: caller.now)]
                     + (consent.type == .aiMediation
-                        ? [DraftStatements.endWithoutConsent(left: "consent.id <> \(consent.id)", at: caller.now)] : [])
+                        ? [DraftStatements.expireWithoutConsent(
+                            remaining: "consent.id <> \(consent.id)", at: caller.now)]
+                        : [])
             )
             return .perform(act, consent)
         }

@@ -3,10 +3,10 @@ import Domain
 import NagzAI
 import Postgres
 
-/// The priorities of a family's constraints and of one person's own, and how many texts they look for.
+/// The priorities of a family's constraints and of one person's own, and the numbers of texts that they search for.
 struct ConstraintPositions {
     private var orders: [ConstraintScope: ConstraintOrder]
-    private var texts: [ConstraintScope: [ConstraintID: Int]] = [:]
+    private var textCounts: [ConstraintScope: [ConstraintID: Int]] = [:]
 
     /// Reads the positions. The read MUST be part of the basis of the act that changes them, so that no concurrent act
     /// changes them.
@@ -18,7 +18,7 @@ struct ConstraintPositions {
             let (isOwn, priority): (Bool, Int) = (try row["is_own"], try row["priority"])
             let (scope, id): (ConstraintScope, ConstraintID) = (isOwn ? .own : .family, try row["id"])
             ids[scope, default: [:]][priority] = id
-            texts[scope, default: [:]][id] = try row["texts"]
+            textCounts[scope, default: [:]][id] = try row["texts"]
         }
         orders = ids.mapValues(ConstraintOrder.init)
     }
@@ -41,12 +41,13 @@ struct ConstraintPositions {
     /// - Throws: 422 for `priority` where no priority is free, and for `conditions` where the scope's constraints
     ///   search for too many texts. The field's name follows `path`, the constraint's path.
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
-        texts[constraint.terms.scope, default: [:]][constraint.id] = constraint.terms.texts
-        guard texts[constraint.terms.scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.textsPerScope else {
+        let scope = constraint.terms.scope
+        textCounts[scope, default: [:]][constraint.id] = constraint.terms.textCount
+        guard textCounts[scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.textsPerScope else {
             throw APIError.constraintsHaveTooManyTexts(path: path)
         }
         do {
-            try self[constraint.terms.scope].insert(constraint.id, at: constraint.terms.priority)
+            try self[scope].insert(constraint.id, at: constraint.terms.priority)
         } catch {
             throw APIError.constraintIsInvalid(error, path: path)
         }
@@ -54,11 +55,11 @@ struct ConstraintPositions {
 
     mutating func remove(_ constraint: ConstraintResponse) {
         self[constraint.terms.scope].remove(constraint.id)
-        texts[constraint.terms.scope]?[constraint.id] = nil
+        textCounts[constraint.terms.scope]?[constraint.id] = nil
     }
 
-    /// Returns the constraints that `earlier` has with another priority, with their present priorities.
-    func moved(since earlier: ConstraintPositions) -> [ConstraintMove] {
+    /// Returns the constraints whose priority differs from that in `earlier`, with their present priorities.
+    func moves(since earlier: ConstraintPositions) -> [ConstraintMove] {
         ConstraintScope.allCases.flatMap { scope in
             self[scope].moved(since: earlier[scope]).map { ConstraintMove(id: $0.id, priority: $0.priority) }
         }
@@ -66,13 +67,13 @@ struct ConstraintPositions {
 }
 
 extension [ConstraintMove] {
-    /// The text for the audit log: ids and priorities.
+    /// The text for the audit log: IDs and priorities.
     var auditText: String { map { "\($0.id) \($0.priority)" }.joined(separator: ",") }
 }
 
 extension ConstraintTerms {
-    /// The number of texts that the conditions look for in a question's content.
-    fileprivate var texts: Int {
+    /// The number of texts that the conditions search for in a question's content.
+    fileprivate var textCount: Int {
         conditions.reduce(0) { $0 + ($1.field == .content ? $1.alternatives.count : 0) }
     }
 }

@@ -11,13 +11,13 @@ enum ConstraintStatements {
         """
 
     /// The members of a constraint, as pairs for a JSON object.
-    private static let wire: SQL = """
+    private static let jsonMembers: SQL = """
         'id', c.id, 'name', c.name, 'type', c.type, 'enabled', c.enabled, 'priority', c.priority,
         'conditions', c.conditions, 'action', c.action
         """
 
-    /// The constraints that a person obeys: the family's and their own.
-    private static func visible(to user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
+    /// A condition: the person obeys the constraint `c`, which is the family's or their own. `scope` nil means both.
+    private static func isVisible(to user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         let isInScope: SQL =
             switch scope {
             case .family: "c.owner_id IS NULL"
@@ -30,30 +30,30 @@ enum ConstraintStatements {
     /// Reads a page of constraints in the order of evaluation.
     static func page(_ page: PageRequest, of user: UserID, _ query: ConstraintQuery) -> SQL {
         page.select(
-            columns, from: "ai_constraints", as: "c", where: visible(to: user, query.scope, in: query.familyID),
+            columns, from: "ai_constraints", as: "c", where: isVisible(to: user, query.scope, in: query.familyID),
             orderBy: "c.priority, c.id")
     }
 
     /// Reads all constraints of a scope in the order of evaluation.
     static func all(of user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         """
-        SELECT \(columns) FROM ai_constraints c WHERE \(visible(to: user, scope, in: family))
+        SELECT \(columns) FROM ai_constraints c WHERE \(isVisible(to: user, scope, in: family))
         ORDER BY c.priority, c.id
         """
     }
 
     static func constraint(_ id: ConstraintID, of user: UserID, in family: FamilyID) -> SQL {
-        "SELECT \(columns) FROM ai_constraints c WHERE c.id = \(id) AND \(visible(to: user, nil, in: family))"
+        "SELECT \(columns) FROM ai_constraints c WHERE c.id = \(id) AND \(isVisible(to: user, nil, in: family))"
     }
 
-    /// `id`, `priority`, `is_own` and the number of `texts` to look for of the constraints that the person sees.
+    /// Reads `id`, `priority`, `is_own` and the number of searched `texts` of the constraints that the person sees.
     static func positions(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT c.id, c.priority, c.owner_id IS NOT NULL AS is_own, (
             SELECT coalesce(sum(1 + length(x->>'value') - length(replace(x->>'value', '|', ''))), 0)::integer
             FROM jsonb_array_elements(c.conditions) x WHERE x->>'field' = 'content') AS texts
         FROM ai_constraints c
-        WHERE \(visible(to: user, nil, in: family))
+        WHERE \(isVisible(to: user, nil, in: family))
         """
     }
 
@@ -66,22 +66,24 @@ enum ConstraintStatements {
             """
     }
 
-    /// The person's own constraints.
+    /// Reads the person's own constraints.
     static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT c.id, jsonb_build_object(
-            \(wire), 'family_id', c.family_id, 'created_at', \(ExportPage.moment("c.created_at")), 'updated_at', \(ExportPage.moment("c.updated_at")))::text AS json
+            \(jsonMembers), 'family_id', c.family_id, 'created_at', \(ExportPage.moment("c.created_at")),
+            'updated_at', \(ExportPage.moment("c.updated_at")))::text AS json
         FROM ai_constraints c
         WHERE c.family_id = \(family) AND c.owner_id = \(page.user) AND c.id > \(page.after)
         ORDER BY c.id LIMIT \(page.limit)
         """
     }
 
-    /// A value for a statement of which a row `m` names a family and a person: the enabled constraints that this person
-    /// obeys as a JSON array in the order of evaluation, null for none.
-    static let facts: SQL = """
+    /// An expression: the enabled constraints that a person obeys, as a JSON array in the order of evaluation; null for
+    /// none. The row `m` of the enclosing statement names the family and the person.
+    static let enabledAsJSON: SQL = """
         (SELECT jsonb_agg(jsonb_build_object(
-            \(wire), 'scope', CASE WHEN c.owner_id IS NULL THEN 'family' ELSE 'own' END) ORDER BY c.priority, c.id)
+            \(jsonMembers), 'scope', CASE WHEN c.owner_id IS NULL THEN 'family' ELSE 'own' END)
+            ORDER BY c.priority, c.id)
          FROM ai_constraints c
          WHERE c.family_id = m.family_id AND (c.owner_id IS NULL OR c.owner_id = m.user_id) AND c.enabled)
         """
@@ -92,8 +94,8 @@ enum ConstraintStatements {
         """
         INSERT INTO ai_constraints (family_id, id, owner_id, name, type, enabled, priority, conditions, action,
                                     created_by, created_at, updated_at, changed_by)
-        SELECT family_id, n.id, CASE n.scope WHEN 'own' THEN n.maker END, n.name, n.type, n.enabled = 'true',
-               n.priority::integer, n.conditions::jsonb, n.action::jsonb, n.maker, n.at, n.at, seq
+        SELECT family_id, n.id, CASE n.scope WHEN 'own' THEN n.creator END, n.name, n.type, n.enabled = 'true',
+               n.priority::integer, n.conditions::jsonb, n.action::jsonb, n.creator, n.at, n.at, seq
         FROM ledger_stamp, unnest(
             \(SQLList(constraints.map(\.id))), \(SQLList(constraints.map(\.terms.scope.rawValue))),
             \(SQLList(constraints.map(\.terms.name))), \(SQLList(constraints.map(\.terms.type.rawValue))),
@@ -101,7 +103,7 @@ enum ConstraintStatements {
             \(SQLList(constraints.map { text(of: $0.terms.conditions) })),
             \(SQLList(constraints.map { text(of: $0.terms.action) })),
             \(SQLList(constraints.map(\.createdBy))), \(SQLList(constraints.map(\.createdAt)))
-        ) AS n (id, scope, name, type, enabled, priority, conditions, action, maker, at)
+        ) AS n (id, scope, name, type, enabled, priority, conditions, action, creator, at)
         """
     }
 

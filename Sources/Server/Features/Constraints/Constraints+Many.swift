@@ -22,20 +22,19 @@ extension Constraints {
                 return .denied(.aiConstraintChangeDenied, to: member, denial)
             }
             guard let scope = scopes.first, Set(scopes).count == 1 else { throw APIError.constraintsAreOfTwoScopes }
-            var after = positions
-            after[scope].reorder(ids)
-            let moves = after.moved(since: positions)
+            var newPositions = positions
+            newPositions[scope].reorder(ids)
+            let moves = newPositions.moves(since: positions)
             guard !moves.isEmpty else { return .answer(ConstraintMoves(reordered: [])) }
             return .perform(
                 try await act(
                     .aiConstraintsReordered, member, nil, ["scope": scope.rawValue, "moved": moves.auditText], moves,
-                    [],
-                    at: caller.now, queries),
+                    [], at: caller.now, queries),
                 ConstraintMoves(reordered: moves))
         }
     }
 
-    /// Adds constraints in their order, as if one were made after another: all or none.
+    /// Adds constraints in their order, as if they were created one after another: all or none.
     func importAll(
         _ caller: Caller, _ call: Call<ConstraintImportQuery, ConstraintDocument>
     ) async throws -> ConstraintImport {
@@ -51,14 +50,16 @@ extension Constraints {
                 let count = positions[scope].count + scopes.count { $0 == scope }
                 guard count <= ConstraintLimit.constraintsPerScope else { return Self.limitRefusal(member) }
             }
-            var (after, added) = (positions, [] as [ConstraintResponse])
+            var (newPositions, added) = (positions, [] as [ConstraintResponse])
             for (index, terms) in call.body.constraints.enumerated() {
                 let constraint = try makeConstraint(terms, by: member, at: caller.now)
-                try after.insert(constraint, path: "constraints[\(index)].")
+                try newPositions.insert(constraint, path: "constraints[\(index)].")
                 added.append(constraint)
             }
-            for index in added.indices { added[index].terms.priority = after.priority(of: added[index]) }
-            let moves = after.moved(since: positions)
+            for index in added.indices {
+                added[index].terms.priority = newPositions.priority(of: added[index])
+            }
+            let moves = newPositions.moves(since: positions)
             let answer = ConstraintImport(isDryRun: isDryRun, imported: added.count, reordered: moves)
             guard !isDryRun, !added.isEmpty else { return .answer(answer) }
             var details: AuditBody = ["count": "\(added.count)", "moved": moves.auditText]

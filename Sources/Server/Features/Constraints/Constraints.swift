@@ -7,8 +7,8 @@ import SQL
 
 /// Constraints: rules of families and of people for what the AI may do with a question.
 ///
-/// Guardians write the family's, which all members see and obey; a person's own are theirs alone. At most
-/// `ConstraintLimit.constraintsPerScope` are in a scope, and no two of a scope have the same priority.
+/// Guardians write the family's constraints, which all members see and obey; only their owner sees and obeys a person's
+/// own. A scope has at most `ConstraintLimit.constraintsPerScope`, and no two of a scope have the same priority.
 final class Constraints {
     let services: Services
 
@@ -57,6 +57,7 @@ final class Constraints {
         return ConstraintDocument(constraints: try rows.map { try ConstraintResponse($0).terms })
     }
 
+    /// Reads a constraint that the member sees.
     /// - Throws: 404 for a constraint of another family, and for another person's own.
     private func constraint(
         _ id: ConstraintID, of member: Member, _ queries: any Queries
@@ -81,9 +82,9 @@ final class Constraints {
                 return Self.limitRefusal(member)
             }
             let constraint = try makeConstraint(terms, by: member, at: caller.now)
-            var after = positions
-            try after.insert(constraint)
-            let moves = after.moved(since: positions)
+            var newPositions = positions
+            try newPositions.insert(constraint)
+            let moves = newPositions.moves(since: positions)
             var details = constraint.auditNote.details
             details["moved"] = moves.auditText
             return .perform(
@@ -102,14 +103,14 @@ final class Constraints {
                 return .answer(ConstraintChange(constraint: constraint, reordered: []))
             }
             let positions = try await ConstraintPositions(of: member, queries)
-            var after = positions
+            var newPositions = positions
             var changed = constraint
             changed.terms = terms
             changed.updatedAt = caller.now
             changed.plainText = try terms.plainText
-            after.remove(changed)
-            try after.insert(changed)
-            let moves = after.moved(since: positions).filter { $0.id != changed.id }
+            newPositions.remove(changed)
+            try newPositions.insert(changed)
+            let moves = newPositions.moves(since: positions).filter { $0.id != changed.id }
             var details = changed.auditNote.details
             details["moved"] = moves.auditText
             return .perform(
@@ -130,7 +131,7 @@ final class Constraints {
         }
     }
 
-    /// Decides on a constraint that the caller may write.
+    /// Commits the decision of the closure on a constraint that the caller may change.
     private func write<Answer: WireContent>(
         _ caller: Caller, _ id: ConstraintID,
         _ decide: (Member, ConstraintResponse, any Queries) async throws -> Decision<Answer>
@@ -165,7 +166,8 @@ final class Constraints {
             createdBy: member.userID, createdAt: now, updatedAt: now)
     }
 
-    /// - Parameter moves: of constraints that no other statement of the act changes.
+    /// Returns an act on constraints, which also counts against the person's daily limit.
+    /// - Parameter moves: new priorities of constraints that no other statement of the act changes.
     func act(
         _ kind: AuditKind, _ member: Member, _ resource: ConstraintID?, _ details: AuditBody, _ moves: [ConstraintMove],
         _ statements: [SQL], at now: Timestamp, _ queries: any Queries

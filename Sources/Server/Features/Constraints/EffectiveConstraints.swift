@@ -3,9 +3,9 @@ import Domain
 import NagzAI
 import Postgres
 
-/// A cache of the constraints that people obey, ready to evaluate. Each loop has its own, and drops a family's entries
-/// when the family's rights change: one entry for all members without constraints of their own, and one for each other
-/// member.
+/// A cache of the constraints that people obey, ready to evaluate; each loop has its own. An entry is used only while
+/// the family's rights are unchanged, and is replaced at the next question after a change. Members without constraints
+/// of their own share one engine.
 final class EffectiveConstraints {
     /// The state of the constraints that a question has read with its facts.
     struct Version {
@@ -27,30 +27,30 @@ final class EffectiveConstraints {
     }
 
     /// The size limit of the cache, in estimated bytes.
-    private static let room = 32 << 20
+    private static let sizeLimit = 32 << 20
     /// The estimated size of an entry without its constraints, in bytes.
     private static let entryBytes = 128
 
     private var entries: [Key: Entry] = [:]
     private var bytes = 0
-    private static let nothing = PolicyEngine([])
+    private static let emptyEngine = PolicyEngine([])
 
     /// Returns the cached constraints at `version`; nil if they are not cached.
     func cachedEngine(for user: UserID, _ version: Version?) -> PolicyEngine? {
-        guard let version else { return Self.nothing }
+        guard let version else { return Self.emptyEngine }
         guard let entry = entries[Key(family: version.family, user: user)], entry.seq == version.seq else { return nil }
         return entry.engine
     }
 
-    /// The constraints at `version` or later.
+    /// Returns the constraints at `version` or later, and caches them.
     func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
-        guard let version else { return Self.nothing }
+        guard let version else { return Self.emptyEngine }
         let key = Key(family: version.family, user: user)
         let rows = try await queries.query(ConstraintStatements.all(of: user, nil, in: version.family))
         let family = Key(family: version.family, user: nil)
         let hasOwn = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }
         if !hasOwn, let entry = entries[family], entry.seq == version.seq {
-            keep(Entry(seq: version.seq, engine: entry.engine, bytes: Self.entryBytes), key)
+            store(Entry(seq: version.seq, engine: entry.engine, bytes: Self.entryBytes), key)
             return entry.engine
         }
         var size = Self.entryBytes
@@ -59,14 +59,15 @@ final class EffectiveConstraints {
             for condition in constraint.terms.conditions { size += 256 + 10 * condition.value.utf8.count }
             return try constraint.terms.constraint(constraint.id)
         }
-        let engine = constraints.isEmpty ? Self.nothing : PolicyEngine(constraints)
-        keep(Entry(seq: version.seq, engine: engine, bytes: size), hasOwn ? key : family)
-        if !hasOwn { keep(Entry(seq: version.seq, engine: engine, bytes: Self.entryBytes), key) }
+        let engine = constraints.isEmpty ? Self.emptyEngine : PolicyEngine(constraints)
+        store(Entry(seq: version.seq, engine: engine, bytes: size), hasOwn ? key : family)
+        if !hasOwn { store(Entry(seq: version.seq, engine: engine, bytes: Self.entryBytes), key) }
         return engine
     }
 
-    private func keep(_ entry: Entry, _ key: Key) {
-        if bytes + entry.bytes > Self.room { (entries, bytes) = ([:], 0) }
+    /// Caches an entry. If the cache would grow beyond its limit, it is emptied first.
+    private func store(_ entry: Entry, _ key: Key) {
+        if bytes + entry.bytes > Self.sizeLimit { (entries, bytes) = ([:], 0) }
         bytes += entry.bytes - (entries.updateValue(entry, forKey: key)?.bytes ?? 0)
     }
 }

@@ -9,15 +9,15 @@ import Reactor
 enum SimulationLimit {
     /// The number of texts that all conditions search for. Preparing one takes about a microsecond.
     static let texts = 5_000
-    /// The limit of the content's bytes times the number of texts for one case: at most about 12 milliseconds, usually
-    /// far less.
+    /// The largest cost of one case: the content's bytes times the number of texts. It takes at most about 12
+    /// milliseconds, usually far less.
     static let costOfCase = 5_000_000
-    /// The limit of that product for all cases together.
+    /// The largest cost of all cases together.
     static let cost = 1_000_000_000
-    /// The limit of that product for one turn of the loop.
+    /// The largest cost of the cases between two yields to the loop.
     static let costOfSlice = 500_000
-    /// The size limit of the answer, in bytes.
-    static let answer = 4 << 20
+    /// The size limit of the response.
+    static let answerBytes = 4 << 20
 }
 
 extension Constraints {
@@ -45,15 +45,15 @@ extension Constraints {
                 }
                 if index > 0 { answer.append(UInt8(ascii: ",")) }
                 answer += result(of: item, engine, for: caller).jsonBytes
-                guard answer.count <= SimulationLimit.answer else { throw APIError.simulationIsTooLong }
+                guard answer.count <= SimulationLimit.answerBytes else { throw APIError.simulationIsTooLong }
             }
             return answer + Array("]}".utf8)
         }
     }
 
     private func constraints(_ body: ConstraintSimulation, of member: Member) async throws -> [Constraint] {
-        if let given = body.constraints {
-            return try given.enumerated().map { index, item in
+        if let drafts = body.constraints {
+            return try drafts.enumerated().map { index, item in
                 try item.terms.constraint(item.id ?? ConstraintID(high: 0, low: UInt64(index + 1)))
             }
         }

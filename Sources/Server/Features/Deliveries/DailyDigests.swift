@@ -6,25 +6,25 @@ import TimeZones
 /// Makes the daily digests of people who want one notification a day, for the scheduler.
 ///
 /// A digest is one statement, which moves the person's schedule and stores the notification, or does neither. So a
-/// person gets one digest for a date, however many instances run this and however often. The content is read when the
+/// person gets one digest for a date, even if many instances run this at the same time. The content is read when the
 /// digest is sent.
 final class DailyDigests {
-    /// The number of people that a round considers.
-    private static let share = 200
+    /// The number of people whose digests one round makes.
+    private static let batchSize = 200
 
     private let services: Services
 
     init(_ services: Services) { self.services = services }
 
     /// Makes the digests that are due.
-    /// - Returns: whether more people wait than it looked at.
+    /// - Returns: whether more digests may be due.
     func make(at now: Timestamp) async throws -> Bool {
-        let rows = try await services.database.query(PreferenceStatements.digestsDue(at: now, limit: Self.share))
+        let rows = try await services.database.query(PreferenceStatements.digestsDue(at: now, limit: Self.batchSize))
         for index in 0..<rows.count {
             let turn = try StoredDigestTurn(rows[index])
             _ = try await services.database.query(statement(of: turn, at: now))
         }
-        return rows.count == Self.share
+        return rows.count == Self.batchSize
     }
 
     private func statement(of turn: StoredDigestTurn, at now: Timestamp) -> SQL {

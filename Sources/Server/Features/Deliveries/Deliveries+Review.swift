@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension Deliveries {
-    /// Lists all deliveries for administrators, the newest first. Each read is recorded in the audit log.
+    /// Lists all deliveries for administrators, the newest first. The audit log records the read (`RecordedRead`).
     func reviews(_ caller: Caller, _ call: Call<DeliveryReviewQuery, NoBody>) async throws -> Page<DeliveryReview> {
         let account = try await services.requireAdministrator(caller, .deliveryReviewDenied)
         var details: AuditBody = ["status": call.parameters.status?.rawValue ?? "all"]
@@ -14,8 +14,8 @@ extension Deliveries {
         return try Page(rows, answering: call.parameters.page) { try DeliveryReview($0) }
     }
 
-    /// Makes a failed delivery pending again, with all its attempts before it. At sending, membership, consent and the
-    /// nag are checked as ever; devices that have acknowledged it do not get it again.
+    /// Makes a failed delivery pending again, with a new count of attempts. Before it is sent, membership, consent and
+    /// the nag are checked as usual; devices that have acknowledged it do not get it again.
     func resend(_ caller: Caller, _ call: Call<DeliveryPath, NoBody>) async throws -> DeliveryReview {
         _ = try await services.requireAdministrator(caller, .deliveryReviewDenied)
         return try await services.ledger.write(caller, in: .outside) { queries in

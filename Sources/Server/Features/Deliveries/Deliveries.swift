@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Notifications about nags and what became of them.
+/// The deliveries of notifications, and their outcomes.
 final class Deliveries {
     let services: Services
     private let nags: Nags

@@ -62,8 +62,7 @@ public struct DeliveryOptions: Sendable {
         public let publicKey: String
         /// The address at which a push service reaches the operator: a `mailto:` or `https:` address.
         let contact: String
-        /// The networks of push services. Clients name the services, so only tests may allow addresses of the own
-        /// network.
+        /// The networks of push services. Clients name the services, so only tests may allow private addresses.
         var networks = NetworkGuard()
         /// The time that a push service may take.
         var timeout = Duration.seconds(5)
@@ -82,12 +81,12 @@ public struct DeliveryOptions: Sendable {
     public var push = Provider.log
     /// The push messages to browsers; nil where browsers get none.
     public var webPush: WebPush?
-    /// Whether webhooks are sent the platforms and tokens of people's devices, and their telephone numbers.
+    /// Whether webhooks get the platforms and tokens of people's devices, and their telephone numbers.
     public var passesTokens = false
     public var sms = Provider.log
-    /// The name of this server that codes by text message give; nil leaves it out.
+    /// The name of this server in text messages with codes; nil leaves it out.
     public var serverName: String?
-    /// Networks of the own site that webhooks may lead into.
+    /// The networks that webhooks may connect to.
     public var networks = NetworkGuard()
     /// A file of certificates that are trusted; nil for the system's.
     public var authorities: String?

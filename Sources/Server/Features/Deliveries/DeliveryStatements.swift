@@ -15,15 +15,16 @@ enum DeliveryStatements {
     /// An expression: the event that the delivery `d` notifies of, whose nag's event is `e`.
     static let event: SQL = """
         coalesce(d.connection_event, d.family_notice,
-                 CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent' WHEN d.digest_on IS NOT NULL THEN 'daily_digest' END,
+                 CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent'
+                      WHEN d.digest_on IS NOT NULL THEN 'daily_digest' END,
                  e.event_type)
         """
 
     // MARK: For administrators
 
-    private static let reviewed: SQL = """
-        d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure, d.dropped,
-        d.repeats::bigint AS repeats, d.created_at, d.next_attempt, \(event) AS cause
+    private static let reviewColumns: SQL = """
+        d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure,
+        d.dropped, d.repeats::bigint AS repeats, d.created_at, d.next_attempt, \(event) AS cause
         """
     private static let eventJoin: SQL = """
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
@@ -34,14 +35,14 @@ enum DeliveryStatements {
         let status: SQL = query.status.map { "d.status = \($0.rawValue)" } ?? "true"
         let dropped: SQL = query.isDropped.map { $0 ? "d.dropped" : "NOT d.dropped" } ?? "true"
         return query.page.select(
-            reviewed, from: "deliveries", as: "d", where: "\(status) AND \(dropped)", joining: eventJoin,
+            reviewColumns, from: "deliveries", as: "d", where: "\(status) AND \(dropped)", joining: eventJoin,
             orderBy: "d.created_at DESC, d.id DESC")
     }
 
-    /// A delivery and its recipient's pseudonym.
+    /// Reads a delivery and its recipient's pseudonym.
     static func review(_ delivery: DeliveryID) -> SQL {
         """
-        SELECT \(reviewed), u.pseudonym FROM deliveries d LEFT JOIN users u ON u.id = d.user_id
+        SELECT \(reviewColumns), u.pseudonym FROM deliveries d LEFT JOIN users u ON u.id = d.user_id
         \(eventJoin)
         WHERE d.id = \(delivery)
         """
@@ -73,7 +74,8 @@ enum DeliveryStatements {
 
     /// Inserts a notification for each channel of a recipient whose preferences the act has not read; none if
     /// no channel reaches them.
-    /// - Parameter onlyIfNotified: inserts nothing either where every earlier notification of the nag has failed.
+    /// - Parameter onlyIfNotified: inserts nothing if there is no earlier notification of the nag, or all of them
+    ///   failed.
     static func insert(
         _ ids: DeliveryIDs, of event: EventID, on nag: NagID, to user: UserID, onlyIfNotified: Bool = false,
         at now: Timestamp
@@ -125,6 +127,7 @@ enum DeliveryStatements {
         """
     }
 
+    /// Inserts a notification for each channel of its recipient.
     /// - Parameters:
     ///   - columns: the columns that say what caused the notification, with their `values`.
     ///   - condition: an additional condition, which begins with AND.
@@ -147,7 +150,7 @@ enum DeliveryStatements {
         return """
             SELECT o.channel, o.id FROM (
                 SELECT \(PreferenceStatements.stored(of: user, in: family))->>'delivery_channel' AS preferred,
-                       \(ConsentStatements.inForce(.smsOptIn, user: user, family: family)) AS may_text
+                       \(ConsentStatements.isInForce(.smsOptIn, user: user, family: family)) AS may_text
             ) w CROSS JOIN LATERAL (
                 VALUES ('push', \(push), (w.preferred = 'sms' AND w.may_text) IS NOT TRUE),
                        ('sms', \(sms), w.preferred IN ('sms', 'both') AND w.may_text)
@@ -167,9 +170,9 @@ struct DeliveryIDs {
     }
 }
 
-/// A notice about a person's family or account: a notification besides those about nags, connections and drafts.
+/// A notice about a person's family or account, as opposed to a notification about a nag, a connection or a draft.
 enum Notice: String, CaseIterable {
-    /// Somebody who may know the family's codes has gone, so it has new ones.
+    /// A member who may know the family's codes has left or was removed, so the family has new ones.
     case codesRenewed = "codes_renewed"
     /// Another guardian has renewed the child code.
     case childCodeRenewed = "child_code_renewed"
@@ -178,7 +181,8 @@ enum Notice: String, CaseIterable {
     /// The owner of a policy whose co-owner left has proposed another one.
     case coOwnerProposed = "co_owner_proposed"
 
-    /// Whether the notice is for the person themselves, also after they have left the family that it came from.
+    /// Whether the notice concerns the person alone, and is sent even after they have left the family that it came
+    /// from.
     var isPersonal: Bool {
         switch self {
         case .codesRenewed, .childCodeRenewed: false
@@ -199,7 +203,7 @@ enum Notice: String, CaseIterable {
         }
     }
 
-    /// The text. It leaves out the codes: they are not for every screen and gateway that a notification passes.
+    /// The text. It contains no codes, because a notification passes screens and gateways that must not show them.
     var text: String {
         switch self {
         case .codesRenewed:

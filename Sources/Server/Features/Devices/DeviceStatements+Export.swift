@@ -1,7 +1,7 @@
 import SQL
 
 extension DeviceStatements {
-    /// A person's devices without their push tokens, which are secrets.
+    /// Reads a person's devices without their push tokens, which are secrets.
     static func exported(_ page: ExportPage) -> SQL {
         """
         SELECT d.id, jsonb_build_object(

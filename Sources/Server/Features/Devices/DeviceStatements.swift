@@ -2,8 +2,8 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on devices and their push tokens. Triggers delete what a session registered when the session is
-/// revoked, and all of a person's when the account is deleted.
+/// Every statement on devices and their push tokens. Triggers delete the devices that a session registered when the
+/// session is revoked, and all of a person's devices when the account is deleted.
 enum DeviceStatements {
     private static let columns: SQL = "d.id, d.user_id, d.platform, d.token, d.created_at, d.last_used_at"
 
@@ -15,13 +15,16 @@ enum DeviceStatements {
             columns, from: "devices", as: "d", where: "d.user_id = \(user)", orderBy: "d.created_at DESC, d.id DESC")
     }
 
-    /// The person's device with that token, its `session_id`, and a browser's keys.
+    /// Reads the person's device with that token, its `session_id`, and a browser's keys.
     static func device(of user: UserID, token: Secret) -> SQL {
-        "SELECT \(columns), d.session_id, d.p256dh, d.auth FROM devices d WHERE d.token = \(token.wireText) AND d.user_id = \(user)"
+        """
+        SELECT \(columns), d.session_id, d.p256dh, d.auth FROM devices d
+        WHERE d.token = \(token.wireText) AND d.user_id = \(user)
+        """
     }
 
-    /// The device with that token that another account registered: its `device_id` and `platform`, the `Person`, and the
-    /// `seq` of that chain.
+    /// Reads the device with that token that another account registered: its `device_id` and `platform`, the `Person`,
+    /// and the `seq` of the chain.
     static func device(ofOthersThan user: UserID, token: Secret, chain: FamilyID = .outside) -> SQL {
         """
         SELECT d.id AS device_id, d.platform, c.seq, \(AccountStatements.personColumns)
@@ -31,13 +34,13 @@ enum DeviceStatements {
         """
     }
 
-    /// The person's device of that id.
+    /// Reads the person's device with an id.
     static func device(_ device: DeviceID, of user: UserID) -> SQL {
         "SELECT \(columns) FROM devices d WHERE d.id = \(device) AND d.user_id = \(user)"
     }
 
-    /// The person's devices that push messages go to: those whose session is open, with their tokens. An expired
-    /// session's are kept for a while, and get nothing.
+    /// Reads the person's devices that get push messages: those whose session is open, with their tokens. Devices of
+    /// expired sessions stay stored for a while, and get none.
     static func pushTargets(of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT d.id, d.platform, d.token, d.p256dh, d.auth FROM devices d
@@ -69,7 +72,7 @@ enum DeviceStatements {
         """
     }
 
-    /// Deletes the person's devices that were unused for longest, so that `count` are left beside the one of that token.
+    /// Deletes the person's devices that were unused for longest, except `count` of them and the one with that token.
     static func deleteUnused(of user: UserID, besides token: Secret, leaving count: Int) -> SQL {
         """
         DELETE FROM devices USING ledger_stamp WHERE devices.id IN (

@@ -3,12 +3,12 @@ import Contract
 import Domain
 import Postgres
 
-/// The devices that push messages go to. Everybody sees and removes their own only.
+/// The devices that get push messages. Everybody sees and removes their own only.
 ///
-/// A device goes when the session that registered it ends, when its owner leaves or is removed from the family, and with
-/// the account. The push token is in no log and no audit entry.
+/// A device is deleted when the session that registered it ends, when its owner leaves or is removed from the family,
+/// and when the account is deleted. The push token is in no log and no audit entry.
 final class Devices {
-    /// The number of devices that one person has at most; the one unused for longest makes room.
+    /// The largest number of devices of one person. A further one replaces the one that was unused for longest.
     static let limit = 20
     /// The interval at which a registration that changes nothing is recorded as use of the device.
     private static let usePeriod = Timestamp.Span.hours(1)
@@ -24,14 +24,14 @@ final class Devices {
         routes.signedIn(API.deleteDevice, delete)
     }
 
-    /// Registers the device that the caller uses. The same token again is the same device; a token of another account
-    /// moves to the caller's, because a phone shows messages to whoever is signed in.
+    /// Registers the device that the caller uses. A token that is registered again names the same device. A token of
+    /// another account moves to the caller's, because a phone shows messages to whoever is signed in.
     func register(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>
     ) async throws -> DeviceTokenResponse {
         let (now, token) = (caller.now, call.body.storedToken)
         let keys = try call.body.subscription.map(webPushKeys)
-        for _ in 0..<Self.moves {
+        for _ in 0..<Self.maxMoves {
             do {
                 let device = try await store(caller, call, token, keys)
                 if now >= (device.lastUsedAt ?? device.createdAt) + Self.usePeriod {
@@ -48,7 +48,7 @@ final class Devices {
 
     /// The number of times that a registration takes the token from another account, in case other accounts register it
     /// concurrently.
-    private static let moves = 20
+    private static let maxMoves = 20
 
     private func store(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>, _ token: Secret, _ keys: WebPushKeys?
@@ -81,7 +81,8 @@ final class Devices {
         }
     }
 
-    /// - Throws: 409 where browsers get no messages; 422 for a subscription that none can be sent to.
+    /// Returns the keys of a browser's subscription.
+    /// - Throws: 409 if this server sends no messages to browsers; 422 for an invalid subscription.
     private func webPushKeys(_ subscription: WebPushSubscription) throws(APIError) -> WebPushKeys {
         guard services.webPushKey != nil else { throw APIError.webPushIsNotConfigured }
         guard WebPushEndpoint(subscription.endpoint) != nil else { throw APIError.webPushEndpointIsInvalid }
@@ -120,14 +121,14 @@ final class Devices {
         if moved != nil, let email = owner.email { services.mailer?.send(.deviceMoved, to: email) }
     }
 
-    /// The caller's own devices, the latest registrations first.
+    /// Lists the caller's own devices, the latest registrations first.
     func list(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<DeviceTokenResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(DeviceStatements.page(of: caller.userID, call.parameters))
         return try Page(rows, answering: call.parameters) { try DeviceTokenResponse($0) }
     }
 
-    /// Removes one of the caller's devices; another's does not exist for them.
+    /// Removes one of the caller's devices. Other people's devices answer 404.
     func delete(_ caller: Caller, _ call: Call<DevicePath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.deviceID
         return try await write(caller) { account, seq, queries in
@@ -141,8 +142,7 @@ final class Devices {
         }
     }
 
-    /// Writes what `decide` returns to the chain of the caller's family, or to the chain `outside` if the caller has
-    /// none.
+    /// Commits the decision of the closure in the chain of the caller's family, or in the one outside families.
     private func write<Answer: WireContent>(
         _ caller: Caller, _ decide: (Account, _ seq: Int64, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {

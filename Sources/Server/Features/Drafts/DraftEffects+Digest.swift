@@ -6,12 +6,12 @@ import Postgres
 extension DraftEffects {
     /// Sends a digest to its recipients, in the feed and by a notification, if all of them may have it.
     ///
-    /// The sender needs what asking for the family's digest needs: the consent, which a guardian gives for everybody, and
-    /// their own preference. The digest is in the feed of its recipients and its sender, of nobody else.
-    func sending(
+    /// The sender needs the same as for asking for the family's digest: the consent, which a guardian gives for
+    /// everybody, and their own preference. The digest is only in the feeds of its recipients and its sender.
+    func digestDecision(
         _ digest: DigestMessage, _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
-        // The author has what they drafted: a digest for nobody else would tell nobody anything.
+        // The author has the text already, so the digest needs another recipient.
         guard digest.recipientIDs.contains(where: { $0 != draft.authorID }) else { throw APIError.digestIsForOthers }
         try Requester.requireAIAllowed(
             try await queries.query(AIStatements.permission(member.userID, in: member.familyID)).one())
@@ -43,8 +43,8 @@ extension DraftEffects {
         return .perform(act, event.retyped())
     }
 
-    /// Returns the reason for which the member may not send the digest to a recipient; the same for somebody who never
-    /// was a member as for one who left.
+    /// Returns the reason for which the member may not send the digest to a recipient. People who never were members
+    /// are treated like former members.
     private static func denial(of row: Row, from member: Member) throws -> Denial? {
         let role: FamilyRole? = try row["role"]
         let recipient = MemberState(

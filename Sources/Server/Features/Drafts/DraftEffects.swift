@@ -34,17 +34,17 @@ struct DraftEffects {
                 view, by: changes, as: input, at: caller.now, queries
             ).map { $0.id.retyped() }
         case .pushBack(let push):
-            return try await sending(push.message, draft, caller, queries)
+            return try await pushBackDecision(push.message, draft, caller, queries)
         case .consequence(let consequence):
             let view = try await nag(of: draft, caller, queries)
             return try await incentives.grantDecision(consequence, on: view, by: member, at: caller.now, queries)
                 .map { $0.retyped() }
         case .digest(let digest):
-            return try await sending(digest, draft, by: member, caller, queries)
+            return try await digestDecision(digest, draft, by: member, caller, queries)
         }
     }
 
-    /// The nag that a draft is about, as the caller sees it.
+    /// Returns the nag that a draft is about, as the caller sees it.
     private func nag(
         of draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> NagView {
@@ -54,14 +54,14 @@ struct DraftEffects {
         return view
     }
 
-    /// Sends a push-back within the mediator's limits. It counts as one push-back, unless its evaluation was already
-    /// counted.
-    private func sending(
+    /// Decides about sending a push-back, within the mediator's limits. Sending counts as one push-back, unless the
+    /// evaluation was counted already.
+    private func pushBackDecision(
         _ message: String, _ draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
         let view = try await nag(of: draft, caller, queries)
         let counted = draft.wasCounted ? draft.createdAt : nil
-        let evaluated = try await pushBack(on: view.nag.id, countedAt: counted, caller, queries)
+        let evaluated = try await evaluatePushBack(on: view.nag.id, countedAt: counted, caller, queries)
         guard case .answer(let response) = evaluated else { return evaluated.map { $0.nagID.retyped() } }
         var (act, event) = nags.pushBackAct(message, on: view, source: StoredSource(draft.source), at: caller.now)
         guard counted == nil else { return .perform(act, event.retyped()) }
@@ -75,13 +75,13 @@ struct DraftEffects {
     /// Evaluates whether the rules allow a push-back on the nag now.
     /// - Parameter counted: the time at which this push-back was counted; nil if it was not counted yet.
     /// - Throws: 409 with the rules' reason, where they allow no push-back.
-    func pushBack(
+    func evaluatePushBack(
         on nag: NagID, countedAt counted: Timestamp? = nil, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<PushBackResponse> {
         let consultation = try await mediator.consult(caller, on: nag, .askForPushBack, .full, queries)
         if let denial = consultation.denial { return consultation.refuse(.aiPushBackDenied, denial) }
         var snapshot = consultation.snapshot
-        if let counted { snapshot.facts = snapshot.facts.without(pushBackAt: counted) }
+        if let counted { snapshot.facts = snapshot.facts.removingPushBack(at: counted) }
         let response = services.heuristics.pushBack(for: snapshot).response
         guard response.shouldPushBack else { throw APIError.pushBackIsLimited(response.reason) }
         return .answer(response)

@@ -3,8 +3,8 @@ import Contract
 import Domain
 import Postgres
 
-/// Marks drafts that have expired, or whose author the AI may no longer work for. Until a draft is marked, each step
-/// checks its expiry itself.
+/// Marks drafts as expired: after their lifetime, or because the author lacks a consent or has switched the AI off.
+/// Until a draft is marked, each step checks its expiry itself.
 ///
 /// Each draft is marked by an act in the chain of its family. Any number of instances may run this at the same time.
 struct DraftExpiry {
@@ -14,12 +14,15 @@ struct DraftExpiry {
     let database: any Queries
     let ledger: Ledger
 
+    /// Marks all expired drafts.
     /// - Parameter context: makes the context of one act.
     /// - Returns: the number of expired drafts.
     func run(_ context: () -> CallContext) async throws -> Int {
         var expired = 0
         while true {
-            let found = try await database.query(DraftStatements.overdue(at: context().now, limit: Self.batch)).map {
+            let found = try await database.query(
+                DraftStatements.unmarkedExpiries(at: context().now, limit: Self.batch)
+            ).map {
                 row throws(PostgresError) -> (family: FamilyID, id: DraftID) in (try row["family_id"], try row["id"])
             }
             let earlier = expired
@@ -29,7 +32,8 @@ struct DraftExpiry {
         }
     }
 
-    /// - Returns: false when it ended in another way meanwhile.
+    /// Marks one draft as expired.
+    /// - Returns: false if it ended in another way in the meantime.
     private func expire(_ id: DraftID, in family: FamilyID, _ context: CallContext) async throws -> Bool {
         let answer: StatusAnswer = try await ledger.write(context, in: family) { queries in
             let seq = try await Ledger.newestNumber(of: family, queries)

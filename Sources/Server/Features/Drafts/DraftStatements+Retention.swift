@@ -2,8 +2,7 @@ import Domain
 import SQL
 
 extension DraftStatements {
-    /// The time for which drafts are kept, with their words. Within it, a repeated request for an execution gets its
-    /// first answer.
+    /// The time for which drafts are stored. Within it, a repeated execution of a draft returns the first response.
     private static let period = Timestamp.Span.days(30)
 
     static let retention = RetentionRule(technical: "drafts", period) { count, now in
@@ -27,7 +26,8 @@ extension DraftStatements {
         """
         SELECT d.id, jsonb_build_object(
             'id', d.id, 'family_id', d.family_id, 'kind', d.kind, 'nag_id', d.nag_id, 'source', d.source,
-            'body', d.body, 'body_hash', d.body_hash, 'state', d.state, 'version', d.version, 'import_id', d.import_id, 'item_id', d.item_id,
+            'body', d.body, 'body_hash', d.body_hash, 'state', d.state, 'version', d.version,
+            'import_id', d.import_id, 'item_id', d.item_id,
             'created_at', \(ExportPage.moment("d.created_at")),
             'executed_at', \(ExportPage.moment("d.executed_at")), 'result_id', d.result_id)::text AS json
         FROM drafts d

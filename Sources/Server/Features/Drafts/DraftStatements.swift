@@ -14,7 +14,7 @@ enum DraftStatements {
         d.import_id, d.item_id, d.addressee_id, d.trace_id, d.created_at, d.updated_at, d.expires_at, d.end_reason
         """
 
-    /// A condition: who sees a draft `d` of their family.
+    /// A condition: the person sees the draft `d` of their family.
     private static func isVisible(to user: UserID, seesAll: Bool) -> SQL {
         seesAll ? "true" : "(d.author_id = \(user) OR d.addressee_id = \(user))"
     }
@@ -33,7 +33,7 @@ enum DraftStatements {
         """
     }
 
-    /// The drafts of an import, in the order of its items.
+    /// Reads the drafts of an import, in the order of its items.
     static func drafts(of batch: ImportID, for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
         """
         SELECT \(columns) FROM drafts d
@@ -55,23 +55,24 @@ enum DraftStatements {
             orderBy: "d.id DESC")
     }
 
-    /// The condition of the index `open_drafts`.
+    /// A condition: the draft `d` is open. The index `open_drafts` has the same one.
     private static let isOpen: SQL = "d.state IN ('draft', 'approved', 'confirmed')"
 
     /// Reads the drafts that have expired and are not marked yet, the oldest first, with their families.
-    static func overdue(at now: Timestamp, limit: Int) -> SQL {
+    static func unmarkedExpiries(at now: Timestamp, limit: Int) -> SQL {
         """
         SELECT d.family_id, d.id FROM drafts d WHERE \(isOpen) AND d.expires_at < \(now)
         ORDER BY d.expires_at LIMIT \(limit)
         """
     }
 
-    /// An open draft with the same author, addressee and body.
+    /// Reads an open draft with the same author, nag, addressee and body.
     static func openDuplicate(of draft: DraftResponse, at now: Timestamp) -> SQL {
         """
         SELECT d.id FROM drafts d
-        WHERE d.family_id = \(draft.familyID) AND d.author_id = \(draft.authorID) AND \(isOpen) AND d.expires_at >= \(now)
-            AND d.kind = \(draft.kind) AND d.nag_id = \(draft.nagID) AND d.addressee_id = \(draft.addresseeID)
+        WHERE d.family_id = \(draft.familyID) AND d.author_id = \(draft.authorID) AND \(isOpen)
+            AND d.expires_at >= \(now) AND d.kind = \(draft.kind) AND d.nag_id = \(draft.nagID)
+            AND d.addressee_id = \(draft.addresseeID)
             AND d.body::text = \(text(of: draft.body))
         ORDER BY d.id LIMIT 1
         """
@@ -81,27 +82,27 @@ enum DraftStatements {
 
     static func insert(_ draft: DraftResponse) -> SQL {
         """
-        INSERT INTO drafts (family_id, id, kind, nag_id, author_id, source, body, body_hash, context_ids, citations, model,
-                            fallback_reason, confidence, warnings, state, version, import_id, item_id, addressee_id,
-                            trace_id, created_at, updated_at, expires_at)
+        INSERT INTO drafts (family_id, id, kind, nag_id, author_id, source, body, body_hash, context_ids, citations,
+                            model, fallback_reason, confidence, warnings, state, version, import_id, item_id,
+                            addressee_id, trace_id, created_at, updated_at, expires_at)
         SELECT family_id, \(draft.id), \(draft.kind), \(draft.nagID), \(draft.authorID), \(draft.source),
-               \(text(of: draft.body))::json, \(draft.bodyHash), \(SQLList(draft.contextIDs))::uuid[], \(SQLList(draft.citations))::uuid[],
-               \(draft.model), \(draft.fallbackReason), \(draft.confidence),
+               \(text(of: draft.body))::json, \(draft.bodyHash), \(SQLList(draft.contextIDs))::uuid[],
+               \(SQLList(draft.citations))::uuid[], \(draft.model), \(draft.fallbackReason), \(draft.confidence),
                \(text(of: draft.warnings))::json, \(draft.progress.state), \(draft.progress.version)::integer,
-               \(draft.importID), \(draft.itemID), \(draft.addresseeID), \(draft.traceID), \(draft.createdAt), \(draft.createdAt),
-               \(draft.progress.expiresAt)
+               \(draft.importID), \(draft.itemID), \(draft.addresseeID), \(draft.traceID), \(draft.createdAt),
+               \(draft.createdAt), \(draft.progress.expiresAt)
         FROM ledger_stamp
         """
     }
 
-    /// Stores a new version, which is not approved.
+    /// Stores a new version, without approval and confirmation.
     static func edit(_ draft: DraftResponse) -> SQL {
         update(
             draft.id,
             """
             body = \(text(of: draft.body))::json, body_hash = \(draft.bodyHash), edited_by = \(draft.editedBy),
             edited_at = \(draft.editedAt), version = \(draft.progress.version)::integer, state = 'draft',
-            approved_by = NULL, approved_at = NULL, confirmed_at = NULL, \(noKey), updated_at = \(draft.updatedAt)
+            approved_by = NULL, approved_at = NULL, confirmed_at = NULL, \(keyRemoval), updated_at = \(draft.updatedAt)
             """)
     }
 
@@ -124,7 +125,7 @@ enum DraftStatements {
         update(
             id,
             """
-            state = 'executed', executed_by = \(user), executed_at = \(now), result_id = \(result), \(noKey),
+            state = 'executed', executed_by = \(user), executed_at = \(now), result_id = \(result), \(keyRemoval),
             updated_at = \(now)
             """)
     }
@@ -132,62 +133,63 @@ enum DraftStatements {
     /// Ends a draft without executing it.
     /// - Parameter state: rejected or expired.
     static func end(_ id: DraftID, as state: DraftState, at now: Timestamp) -> SQL {
-        update(id, "state = \(state), \(noKey), updated_at = \(now)")
+        update(id, "state = \(state), \(keyRemoval), updated_at = \(now)")
     }
 
     static func reject(_ id: DraftID, by user: UserID, at now: Timestamp) -> SQL {
         update(
             id,
-            "state = 'rejected', rejected_by = \(user), rejected_at = \(now), \(noKey), updated_at = \(now)")
+            "state = 'rejected', rejected_by = \(user), rejected_at = \(now), \(keyRemoval), updated_at = \(now)")
     }
 
     /// Parts of a departure: reject the person's open drafts, void their approvals and confirmations of others' drafts,
     /// and expire others' drafts whose authors depended on the person's consent.
-    static func end(of user: UserID, at now: Timestamp) -> [SQL] {
-        let left: SQL = "consent.user_id <> \(user)"
+    static func endOnDeparture(of user: UserID, at now: Timestamp) -> [SQL] {
+        let remaining: SQL = "consent.user_id <> \(user)"
         return [
-            rejectAndVoid(of: user, left: left, at: now),
-            endWithoutConsent(left: left, besidesThoseOf: user, at: now),
+            rejectAndVoid(of: user, remaining: remaining, at: now),
+            expireWithoutConsent(remaining: remaining, besidesThoseOf: user, at: now),
         ]
     }
 
-    /// Rejects the person's drafts and voids their approvals. Drafts that expire for want of a consent are left out,
-    /// because one statement changes a row only once.
-    private static func rejectAndVoid(of user: UserID, left: SQL, at now: Timestamp) -> SQL {
+    /// Rejects the person's drafts and voids their approvals. Drafts that expire because a consent is missing are left
+    /// out, because no two statements of an act may change the same row.
+    private static func rejectAndVoid(of user: UserID, remaining: SQL, at now: Timestamp) -> SQL {
         """
         UPDATE drafts d SET
             state = CASE WHEN d.author_id = \(user) THEN 'rejected' WHEN d.approved_by = \(user) THEN 'draft'
                          ELSE 'approved' END,
             approved_by = CASE WHEN d.approved_by = \(user) THEN NULL ELSE d.approved_by END,
             approved_at = CASE WHEN d.approved_by = \(user) THEN NULL ELSE d.approved_at END,
-            confirmed_at = NULL, \(noKey), updated_at = \(now)
+            confirmed_at = NULL, \(keyRemoval), updated_at = \(now)
         FROM ledger_stamp
         WHERE d.family_id = ledger_stamp.family_id AND \(isOpen)
             AND \(user) IN (d.author_id, d.approved_by, d.key_owner)
-            AND (d.author_id = \(user) OR NOT \(hasNoConsent(left: left)))
+            AND (d.author_id = \(user) OR NOT \(hasNoConsent(remaining: remaining)))
         """
     }
 
     /// Part of an act that revokes consents: expires the open drafts of authors who are left without a consent.
     /// `DraftExpiry` marks them, each with an entry in the audit log.
     /// - Parameters:
-    ///   - left: a condition on `consent` that selects the consents that the act does not revoke.
+    ///   - remaining: a condition on `consent` that selects the consents that the act does not revoke.
     ///   - leaver: the person whose own drafts end in another way; nil for none.
-    static func endWithoutConsent(left: SQL, besidesThoseOf leaver: UserID? = nil, at now: Timestamp) -> SQL {
+    static func expireWithoutConsent(remaining: SQL, besidesThoseOf leaver: UserID? = nil, at now: Timestamp) -> SQL {
         let others: SQL = leaver.map { "AND d.author_id <> \($0)" } ?? ""
-        return bringForward(.consentMissing, where: "\(hasNoConsent(left: left)) \(others)", at: now)
+        return expire(.consentMissing, where: "\(hasNoConsent(remaining: remaining)) \(others)", at: now)
     }
 
-    /// Part of an act by which a person switches the AI off: expires their open drafts.
-    static func endSwitchedOff(of user: UserID, at now: Timestamp) -> SQL {
-        bringForward(.modeOff, where: "d.author_id = \(user)", at: now)
+    /// Part of an act that switches the AI off for a person: expires their open drafts.
+    static func expireSwitchedOff(of user: UserID, at now: Timestamp) -> SQL {
+        expire(.modeOff, where: "d.author_id = \(user)", at: now)
     }
 
-    private static func hasNoConsent(left: SQL) -> SQL {
-        "NOT \(ConsentStatements.inForce(.aiMediation, user: "d.author_id", family: "d.family_id", where: left))"
+    private static func hasNoConsent(remaining: SQL) -> SQL {
+        "NOT \(ConsentStatements.isInForce(.aiMediation, user: "d.author_id", family: "d.family_id", where: remaining))"
     }
 
-    private static func bringForward(_ reason: DraftEndReason, where condition: SQL, at now: Timestamp) -> SQL {
+    /// Expires open drafts now, with a reason. `DraftExpiry` marks them.
+    private static func expire(_ reason: DraftEndReason, where condition: SQL, at now: Timestamp) -> SQL {
         """
         UPDATE drafts d SET expires_at = \(now - Timestamp.Span(microseconds: 1)), end_reason = \(reason)
         FROM ledger_stamp
@@ -195,7 +197,7 @@ enum DraftStatements {
         """
     }
 
-    private static let noKey: SQL = "key_digest = NULL, key_owner = NULL, key_expires_at = NULL"
+    private static let keyRemoval: SQL = "key_digest = NULL, key_owner = NULL, key_expires_at = NULL"
 
     private static func update(_ id: DraftID, _ changes: SQL) -> SQL {
         """

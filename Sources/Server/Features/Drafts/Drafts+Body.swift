@@ -7,19 +7,19 @@ import TimeZones
 
 extension Drafts {
     /// The body of a draft, and the selected rows that it is built from.
-    struct Drafted {
+    struct DraftContent {
         var body: DraftBody
         var citations: [ResourceID]
         /// The words that the rules did not understand.
         var misread: [String] = []
     }
 
-    /// Returns the body that the client gives, or the one that the rules make of the request. Every draft's body comes
-    /// from here.
-    /// - Parameter modelled: the nag that a model read from the words; nil where the rules read them.
+    /// Returns the body that the client sent, or the one that the rules make of the request. `create` has no other
+    /// source of bodies.
+    /// - Parameter modelNag: the nag that a model read from the words; nil where the rules read them.
     func body(
-        _ order: DraftCreate, _ modelled: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
-    ) async throws -> Decision<Drafted> {
+        _ order: DraftCreate, _ modelNag: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<DraftContent> {
         if order.body == nil, order.kind == .digest {
             return .answer(try await digest(order, member, caller, queries))
         }
@@ -27,13 +27,17 @@ extension Drafts {
         let citations = order.contextIDs.filter { $0 == order.nagID?.retyped() }
         if order.body == nil, order.kind == .suggestedNag {
             let facts = try await intentFacts(of: member, caller, queries)
-            let nag = try modelled ?? DraftedNag(reading: Self.text(of: order), facts)
-            return .answer(Drafted(body: .suggestedNag(SuggestedNag(nag)), citations: citations, misread: nag.misread))
+            let nag = try modelNag ?? DraftedNag(reading: Self.text(of: order), facts)
+            return .answer(
+                DraftContent(body: .suggestedNag(SuggestedNag(nag)), citations: citations, misread: nag.misread))
         }
-        return try await effect(order, member, caller, queries).map { Drafted(body: $0, citations: citations) }
+        return try await clientOrDerivedBody(order, member, caller, queries).map {
+            DraftContent(body: $0, citations: citations)
+        }
     }
 
-    private func effect(
+    /// Returns the client's body, or the one that the rules derive for a due change or a push-back.
+    private func clientOrDerivedBody(
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftBody> {
         if let body = order.body {
@@ -50,7 +54,7 @@ extension Drafts {
             return .answer(.dueChange(DueChange(dueAt: due)))
         case .pushBack:
             guard let nag = order.nagID else { throw APIError.noSuchNag }
-            return try await effects.pushBack(on: nag, caller, queries).map {
+            return try await effects.evaluatePushBack(on: nag, caller, queries).map {
                 .pushBack(PushBackMessage(message: $0.message ?? ""))
             }
         case .suggestedNag, .consequence, .digest:
@@ -58,23 +62,23 @@ extension Drafts {
         }
     }
 
-    /// Returns a digest of the selected nags that count in this week's digest. For a member who may not see everybody's
-    /// insights it is about their own nags.
+    /// Returns a digest of the selected nags that count in this week's digest. For a member who may not see insights
+    /// about everybody, it is about their own nags.
     private func digest(
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
-    ) async throws -> Drafted {
+    ) async throws -> DraftContent {
         guard let recipients = order.recipientIDs else { throw APIError.digestNeedsRecipients }
         let question = FamilyQuestion(familyID: member.familyID)
         let (snapshot, counted) = try await question.consult(
             for: member, caller, about: order.contextIDs, services.zones.zone(member.timeZone), queries)
         guard !counted.isEmpty else { throw APIError.digestNeedsNags }
         let text = services.heuristics.digest(for: snapshot).response.summaryText
-        return Drafted(
+        return DraftContent(
             body: .digest(DigestMessage(message: text, recipientIDs: recipients)),
             citations: order.contextIDs.filter(counted.contains))
     }
 
-    /// Returns the facts that words are read against.
+    /// Returns the facts that are needed to read words.
     func intentFacts(
         of member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> IntentFacts {
@@ -86,7 +90,7 @@ extension Drafts {
             author: member.userID, members: members, now: caller.now, zone: services.zones.zone(member.timeZone))
     }
 
-    /// A sentence about words that were not understood as a time.
+    /// Returns a sentence about words that were not understood as a time.
     static func warning(of misread: [String]) -> String {
         "Not understood as a time: \(misread.map { "“\($0)”" }.joined(separator: ", "))."
     }
@@ -106,7 +110,8 @@ extension SuggestedNag {
 }
 
 extension DraftBody {
-    /// Refuses a due time that is too far ahead. One that has passed is refused when the draft runs: it may pass meanwhile.
+    /// Refuses a due time that is too far ahead. A due time in the past is refused only when the draft is executed,
+    /// because it may pass before that.
     func requireDueTime(now: Timestamp) throws(APIError) {
         let dueAt: Timestamp? =
             switch self {

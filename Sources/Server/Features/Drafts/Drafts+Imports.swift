@@ -9,7 +9,7 @@ import SQL
 extension Drafts {
     // MARK: Importing
 
-    /// The part of an import that drafts one item.
+    /// Returns the act that creates the draft of one item of an import.
     func creationAct(
         _ draft: DraftResponse, by member: Member, _ statements: [SQL], at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
@@ -17,7 +17,7 @@ extension Drafts {
             .draftCreated, draft, by: member, [DraftStatements.insert(draft)] + statements, at: now, queries)
     }
 
-    /// A draft whose body a client has written.
+    /// Returns a draft whose body a client has written.
     func draft(
         _ body: DraftBody, id: DraftID, from source: DraftSource, by member: Member, _ context: CallContext
     ) -> DraftResponse {
@@ -38,7 +38,7 @@ extension Drafts {
         return try await drafts(of: call.parameters.importID, for: member, services.database).response(at: caller.now)
     }
 
-    /// Those of these drafts that the member sees, as they are now.
+    /// Reads the drafts that the member sees among these, as they are now.
     func drafts(_ ids: [DraftID], for member: Member, _ queries: any Queries) async throws -> [DraftResponse] {
         if ids.isEmpty { return [] }
         let rows = try await queries.query(
@@ -46,6 +46,7 @@ extension Drafts {
         return try rows.map { try StoredDraft($0).response(at: services.clock.now()) }
     }
 
+    /// Reads the drafts of an import that the member sees.
     /// - Throws: 404 for an import of which the member sees no draft.
     private func drafts(
         of batch: ImportID, for member: Member, _ queries: any Queries
@@ -58,8 +59,8 @@ extension Drafts {
 
     // MARK: Steps
 
-    /// Approves drafts of an import, for somebody who may do what the drafts do, and who names the side effects of
-    /// each.
+    /// Approves drafts of an import, for somebody who may do what the drafts do, and who acknowledges the side effects
+    /// of each.
     func approveImport(_ caller: Caller, _ call: Call<ImportPath, ImportApproval>) async throws -> ImportResponse {
         try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
             drafts.response(at: caller.now)
@@ -80,18 +81,19 @@ extension Drafts {
         }
     }
 
-    /// Does what the drafts say, once: the effects' acts in one transaction. Executing again gets the first answer.
+    /// Executes the drafts, once: the acts of their effects, in one transaction. Repeating it returns the first
+    /// response.
     func executeImport(_ caller: Caller, _ call: Call<ImportPath, ImportExecution>) async throws -> ImportResponse {
         let selection = call.body.selection
         return try await takeAll(.execute, caller, call.parameters.importID, selection) { drafts in
             drafts.response(at: caller.now)
         } decide: { draft, member, queries in
-            let digest = selection.digest(of: try Self.required(call.body.confirmation))
+            let digest = selection.digest(of: try Self.requireConfirmation(call.body.confirmation))
             return try await execution(of: draft, digest, by: member, caller, queries)
         }
     }
 
-    /// Takes a step for each chosen draft for which it was not taken yet.
+    /// Takes a step for each selected draft for which it was not taken yet.
     /// - Throws: 404 for an import, or a draft of it, that the caller does not see; 403 for a request from voice or a
     ///   shortcut; 409 if the step is not the next one of a draft. Nothing is changed then.
     private func takeAll<Answer: WireContent>(
@@ -105,11 +107,11 @@ extension Drafts {
             var member = try await services.access.member(caller, of: family, queries)
             var drafts = try await drafts(of: batch, for: member, queries)
             if selection.source.onlyCreates { return Self.voiceDenial(of: member) }
-            let due = try drafts.chosen(selection).filter { draft, version in
+            let due = try drafts.versions(in: selection).filter { draft, version in
                 try !Self.isDone(step, draft.response.progress, version, at: caller.now)
-            }.map(\.0)
+            }.map(\.draft)
             for (number, draft) in due.enumerated() {
-                // Read again after each act, which the next one depends on.
+                // The member is read again after each act, because the basis of the next act includes the previous one.
                 if number > 0 { member = try await services.access.member(caller, of: family, queries) }
                 let decision = try await decide(draft, member, queries)
                 switch decision {
@@ -126,7 +128,7 @@ extension Drafts {
     }
 }
 
-/// The drafts of one import that somebody sees.
+/// The drafts of one import that a person sees.
 private struct ImportedDrafts {
     private let id: ImportID
     private var drafts: [StoredDraft]
@@ -139,16 +141,17 @@ private struct ImportedDrafts {
         self.first = first
     }
 
+    /// Returns the selected drafts, with the versions that the selection names.
     /// - Throws: 404 for a draft that is not one of these.
-    func chosen(_ selection: ImportSelection) throws(APIError) -> [(StoredDraft, Int)] {
-        var chosen: [(StoredDraft, Int)] = []
+    func versions(in selection: ImportSelection) throws(APIError) -> [(draft: StoredDraft, version: Int)] {
+        var versions: [(draft: StoredDraft, version: Int)] = []
         for choice in selection.drafts {
             guard let draft = drafts.first(where: { $0.response.id == choice.draftID }) else {
                 throw APIError.noSuchDraftOfList
             }
-            chosen.append((draft, choice.version))
+            versions.append((draft, choice.version))
         }
-        return chosen
+        return versions
     }
 
     mutating func replace(_ draft: DraftResponse) {

@@ -14,14 +14,14 @@ extension Drafts {
         var author = Authorship()
         /// The warnings of the constraints about the words, and those about words that were not understood.
         var warnings: [String] = []
-        /// Whether some words were not understood.
+        /// Whether the rules did not understand some of the words.
         var isMisread = false
         /// The statements that consume confirmations.
         var tokens: [SQL] = []
-        /// The permit by which the words were read; nil where there were none.
+        /// The permit to read the words; nil if there were none.
         var permit: ExecutionPermit?
         /// The router's decision, with what the author has confirmed.
-        var decided = DecidedRoute()
+        var route = DecidedRoute()
 
         var confidence: Double {
             if isMisread { return DraftedNag.misreadConfidence }
@@ -29,12 +29,12 @@ extension Drafts {
         }
     }
 
-    /// A refusal to make a draft, and the confirmation that its author is asked for, if they are.
+    /// A refusal to make a draft, and the confirmation that its author is asked for, if any.
     struct Refusal: Error {
         var refusal: ExecutionRefusal
         let confirmation: ExecutionAttempt.ConfirmationRequest?
 
-        /// - Parameter asked: the model that was asked before; nil for none.
+        /// - Parameter asked: the model that was asked before the refusal; nil for none.
         init(
             _ refusal: ExecutionRefusal, _ confirmation: ExecutionAttempt.ConfirmationRequest? = nil,
             asked: AskedModel?
@@ -44,15 +44,15 @@ extension Drafts {
         }
     }
 
-    /// A model's reply, and the attempt that it was asked for.
-    struct Asked {
+    /// An attempt for which a model was asked, and the model's reply.
+    struct AskedAttempt {
         let attempt: ExecutionAttempt
         let reply: ModelReply
     }
 
-    /// Asks a model to read the words, if they may be sent to it. It records nothing: the act makes every refusal
-    /// again.
-    func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> Asked? {
+    /// Asks a model to read the words, if they may be sent to it. It records nothing: the act checks every
+    /// refusal again.
+    func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> AskedAttempt? {
         let (database, text) = (services.database, try Self.text(of: order))
         guard let models = mediator.models else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
@@ -65,11 +65,11 @@ extension Drafts {
         guard case .success(let permit) = try await mediator.permit(attempt, database), permit.model != nil else {
             return nil
         }
-        // Nobody's words leave for a draft that is then refused for their number.
+        // Words are not sent to a model for a draft that the daily limit then refuses.
         _ = try await DailyCount(limit: .draftSteps, user: member.userID).increment(at: caller.now, database)
         let reading = IntentReading(text, try await intentFacts(of: member, caller, database))
         return try await models.ask(attempt, permit, reading.promptFacts, familyNames: []).map {
-            Asked(attempt: attempt, reply: $0)
+            AskedAttempt(attempt: attempt, reply: $0)
         }
     }
 
@@ -83,10 +83,10 @@ extension Drafts {
         attempt.adoptStages(of: reply)
         let permit: ExecutionPermit
         switch try await mediator.permit(attempt, queries) {
-        case .success(let given): permit = given
+        case .success(let granted): permit = granted
         case .failure(let refusal): return .failure(Refusal(refusal, asked: reply?.asked))
         }
-        var reading = Reading(warnings: permit.policy.warnings, permit: permit, decided: permit.decided)
+        var reading = Reading(warnings: permit.policy.warnings, permit: permit, route: permit.decided)
         reading.author.asked = reply?.asked
         guard let model = permit.model else {
             reading.warnings += [permit.policy.confirmation].compactMap(\.self)
@@ -99,7 +99,7 @@ extension Drafts {
         case .refused(let refusal, let confirmation):
             return .failure(Refusal(refusal, confirmation, asked: reply?.asked))
         }
-        reading.decided = permit.confirmed
+        reading.route = permit.confirmed
         let facts = try await intentFacts(of: member, attempt.caller, queries)
         let read = Self.nag(in: reply, of: model, IntentReading(try Self.text(of: order), facts))
         switch read {
@@ -128,11 +128,13 @@ extension Drafts {
     private static func nag(
         in reply: ModelReply?, of model: ChosenModel, _ reading: IntentReading
     ) -> Result<DraftedNag, Problem> {
-        let away = ModelFault.unreachable.code(at: model.reach)
+        let unreachable = ModelFault.unreachable.code(at: model.reach)
         guard let reply, reply.model.isSame(as: model) else {
-            return .failure(Problem(fallback: .unavailable, code: away))
+            return .failure(Problem(fallback: .unavailable, code: unreachable))
         }
-        guard reply.facts == reading.promptFacts else { return .failure(Problem(fallback: .factsChanged, code: away)) }
+        guard reply.facts == reading.promptFacts else {
+            return .failure(Problem(fallback: .factsChanged, code: unreachable))
+        }
         return reply.result.flatMap { result -> Result<DraftedNag, ModelProblem> in
             do throws(OutputCheck.Refusal) {
                 return .success(try reading.nag(result.structured ?? [:]))
@@ -146,7 +148,7 @@ extension Drafts {
 
     // MARK: Permission
 
-    /// Returns the question for which constraints, preferences and confirmations are checked.
+    /// Returns the attempt for which constraints, preferences and confirmations are checked.
     func attempt(
         _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller, since started: MonotonicTime
     ) -> ExecutionAttempt {
@@ -161,14 +163,14 @@ extension Drafts {
 
     // MARK: Records
 
-    /// Returns the details of the reading for the audit log, and its row of the history for those who do not keep
-    /// errors only. Both are empty for drafts without words.
-    static func execution(
+    /// Returns the details of the reading for the audit log, and the statement that adds it to the history, unless the
+    /// person records errors only. Both are empty for drafts without words.
+    static func executionRecord(
         _ attempt: ExecutionAttempt, _ reading: Reading, _ order: DraftCreate
     ) -> (details: AuditBody, statements: [SQL]) {
         guard order.text != nil, let permit = reading.permit else { return ([:], []) }
         let report = attempt.report(
-            permit, reading.decided, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
+            permit, reading.route, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
         let row = attempt.requester.settings.logsErrorsOnly ? nil : attempt.insertion(report, nil)
         return (attempt.auditDetails(report), [row].compactMap(\.self))
     }

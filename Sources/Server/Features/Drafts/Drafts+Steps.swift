@@ -47,7 +47,7 @@ extension Drafts {
         }
     }
 
-    /// Approves a draft, for somebody who may do what the draft does, and who names all of its side effects.
+    /// Approves a draft, for somebody who may do what the draft does, and who acknowledges all of its side effects.
     func approve(_ caller: Caller, _ call: Call<DraftPath, DraftApproval>) async throws -> DraftResponse {
         let version = call.body.draft
         return try await step(.approve, caller, call.parameters.draftID, version.version, version.source) {
@@ -56,6 +56,7 @@ extension Drafts {
         }
     }
 
+    /// Decides about the approval of a draft.
     func approval(
         of draft: StoredDraft, acknowledging effects: [DraftSideEffect], by member: Member, _ caller: Caller,
         _ queries: any Queries
@@ -88,6 +89,7 @@ extension Drafts {
         DraftKey(digest: digest, owner: caller.userID, expiresAt: caller.now + DraftLimit.keyLifetime)
     }
 
+    /// Decides about the confirmation of a draft.
     func confirmation(
         of draft: StoredDraft, _ key: DraftKey, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
@@ -99,22 +101,25 @@ extension Drafts {
         return .perform(act, draft.response)
     }
 
-    /// Does what the draft says, once: the effect's act, and the draft's row with it. Executing it again gets the first
-    /// answer.
+    /// Executes a draft, once: the act of its effect also changes the draft's row. Repeating it returns the first
+    /// response.
     func execute(_ caller: Caller, _ call: Call<DraftPath, DraftExecution>) async throws -> DraftResponse {
         let version = call.body.draft
         return try await step(.execute, caller, call.parameters.draftID, version.version, version.source) {
             member, draft, queries in
-            let digest = AITokens.digest(try Self.required(call.body.confirmation))
+            let digest = AITokens.digest(try Self.requireConfirmation(call.body.confirmation))
             return try await execution(of: draft, digest, by: member, caller, queries)
         }
     }
 
-    static func required(_ confirmation: Secret?) throws(APIError) -> Secret {
+    /// Returns the confirmation of a request.
+    /// - Throws: a refusal if there is none.
+    static func requireConfirmation(_ confirmation: Secret?) throws(APIError) -> Secret {
         guard let confirmation else { throw APIError.draftConfirmationIsMissing }
         return confirmation
     }
 
+    /// Decides about the execution of a draft.
     /// - Parameter digest: the digest of the confirmation.
     func execution(
         of draft: StoredDraft, _ digest: [UInt8], by member: Member, _ caller: Caller, _ queries: any Queries
@@ -123,11 +128,11 @@ extension Drafts {
             throw APIError.draftConfirmationIsInvalid
         }
         let effect = try await effects.decide(draft.response, by: member, caller, queries)
-        return executed(draft.response, effect, by: member, at: caller.now)
+        return executionDecision(draft.response, effect, by: member, at: caller.now)
     }
 
-    /// The effect's act, with the end of the draft in it.
-    private func executed(
+    /// Returns the decision of the effect, whose act also marks the draft as executed.
+    private func executionDecision(
         _ draft: DraftResponse, _ effect: Decision<ResourceID>, by member: Member, at now: Timestamp
     ) -> Decision<DraftResponse> {
         var act: Act
@@ -135,14 +140,14 @@ extension Drafts {
         switch effect {
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
-        case .perform(let ofEffect, let made): (act, result) = (ofEffect, made)
+        case .perform(let effectAct, let created): (act, result) = (effectAct, created)
         case .answer(let unchanged):
             act = Act(
                 kind: .draftExecuted, basis: .nothing, actor: member.pseudonym, resource: unchanged,
                 stampedRows: 0)
             result = unchanged
         }
-        // Read before the draft and before what the effect depends on.
+        // The member was read before the draft, and before everything that the effect depends on.
         act.basis = .nothingChanged(since: member.seq)
         for (name, value) in draft.executionDetails(by: member) { act.details[name] = value }
         act.statements.append(DraftStatements.execute(draft.id, by: member.userID, result: result, at: now))
@@ -168,7 +173,7 @@ extension Drafts {
         }
     }
 
-    // MARK: What all have in common
+    // MARK: Parts of all steps
 
     /// Takes a step whose answer is the draft. If the step was taken before, the answer is the draft as it is.
     private func step(
@@ -180,9 +185,10 @@ extension Drafts {
         }
     }
 
-    /// Takes a step of a draft. The closure decides; it gets the draft, and whether the step was taken before.
-    /// - Throws: 404 for a draft that the caller does not see; 403 where the request comes from voice or a shortcut; 409
-    ///   for a step that is not the next one.
+    /// Commits the decision of the closure about a step. The closure gets the draft, and whether the step was taken
+    /// before.
+    /// - Throws: 404 for a draft that the caller does not see; 403 where the request comes from voice or a shortcut;
+    ///   409 for a step that is not the next one.
     private func write<Answer: WireContent>(
         _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
         _ decide: (Member, StoredDraft, Bool, any Queries) async throws -> Decision<Answer>

@@ -6,11 +6,12 @@ import Postgres
 import Reactor
 import SQL
 
-/// Drafts: what the AI would send or change for somebody, which people see, edit, approve and execute.
+/// Drafts: proposed messages and changes, mostly by the AI, which people see, edit, approve and execute.
 ///
-/// A draft's body is exactly what its execution does. It is approved by a person who may do the same without a draft;
-/// this person then gets a confirmation for one execution within 60 seconds. The execution is the effect's own act,
-/// which also changes the draft's row: both or neither. Only the author, the addressee and guardians see a draft.
+/// A draft's body is exactly what its execution does. Each step to the execution needs a person who may do the same
+/// without a draft: one approves the draft; then one, who may be another, gets a confirmation for one execution of
+/// their own within 60 seconds. The execution is the effect's own act, which also changes the draft's row: both or
+/// neither. Only the author, the addressee and guardians see a draft.
 final class Drafts {
     let services: Services
     let nags: Nags
@@ -38,7 +39,7 @@ final class Drafts {
 
     // MARK: Reading
 
-    /// Newest first.
+    /// Lists drafts, the newest first.
     func list(_ caller: Caller, _ call: Call<DraftListQuery, NoBody>) async throws -> Page<DraftResponse> {
         let query = call.parameters
         let member = try await services.access.member(caller, of: query.familyID, services.database)
@@ -52,6 +53,7 @@ final class Drafts {
         return try await draft(call.parameters.draftID, for: member, services.database).response(at: caller.now)
     }
 
+    /// Reads a draft.
     /// - Throws: 404 for a draft that the member does not see.
     func draft(_ id: DraftID, for member: Member, _ queries: any Queries) async throws -> StoredDraft {
         let rows = try await queries.query(
@@ -73,7 +75,7 @@ final class Drafts {
     func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
         let (order, family, started) = (call.body, call.body.familyID, MonotonicTime.now())
         let id: DraftID = services.random.identifier(at: caller.now)
-        func write(_ asked: Asked?) async throws -> DraftResponse {
+        func write(_ asked: AskedAttempt?) async throws -> DraftResponse {
             try await services.ledger.write(caller, in: family) { queries in
                 do {
                     let decision = try await decide(order, as: id, asked?.reply, caller, since: started, queries)
@@ -87,12 +89,12 @@ final class Drafts {
                 }
             }
         }
-        // Words may be a model's to read by the author's mode alone.
+        // The author's mode alone may have a model read the words.
         guard order.options.asksForModel || order.text != nil && order.body == nil else { return try await write(nil) }
         if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let asked = try await ask(order, caller, since: started)
         guard let asked, asked.reply.asked != nil else { return try await write(asked) }
-        // What a model was asked is recorded, also where the client has gone.
+        // If a model was asked, that is recorded even after the client has disconnected.
         return try await services.database.poller.finish { try await write(asked) }
     }
 
@@ -113,27 +115,27 @@ final class Drafts {
             case .failure(let refused): return attempt.refuse(refused.refusal, refused.confirmation)
             }
         }
-        let drafted: Drafted
+        let content: DraftContent
         switch try await body(order, reading.nag, member, caller, queries) {
-        case .answer(let made), .perform(_, let made): drafted = made
+        case .answer(let created), .perform(_, let created): content = created
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
         }
-        if !drafted.misread.isEmpty {
+        if !content.misread.isEmpty {
             reading.isMisread = true
-            reading.warnings.append(Self.warning(of: drafted.misread))
+            reading.warnings.append(Self.warning(of: content.misread))
         }
         attempt.recordStage(.executed)
         var draft = DraftResponse(
             id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
-            body: drafted.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: drafted.citations,
+            body: content.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: content.citations,
             model: order.body == nil ? reading.author.draftModel : DraftResponse.ofClient,
             confidence: order.body == nil ? reading.confidence : nil, warnings: reading.warnings,
             progress: DraftProgress(expiresAt: now + DraftLimit.lifetime), traceID: caller.context.trace,
             createdAt: now)
         draft.bodyHash = services.hash(of: draft.body)
         draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
-        let execution = Self.execution(attempt, reading, order)
+        let execution = Self.executionRecord(attempt, reading, order)
         let statements = [DraftStatements.insert(draft)] + reading.tokens + execution.statements
         var act = try await act(.draftCreated, draft, by: member, statements, at: now, queries)
         act.details = execution.details
@@ -141,6 +143,7 @@ final class Drafts {
         return .perform(act, draft)
     }
 
+    /// Requires that the member sees the nag and the rows that the draft is about.
     /// - Throws: 404 for a nag and for rows that the member does not see; 422 where the kind needs a nag.
     func requireVisible(
         _ order: DraftCreate, to member: Member, _ caller: Caller, _ queries: any Queries
@@ -164,13 +167,13 @@ final class Drafts {
             ) x
             """)
         guard try seen.one()["count"] == ids.count else { throw APIError.noSuchRows }
-        // A digest is made of them; the other kinds read the nag alone.
+        // Only digests are built from rows; the other kinds read the nag alone.
         guard order.kind == .digest && order.body == nil || ids == [order.nagID?.retyped()].compactMap(\.self) else {
             throw APIError.rowsAreForDigests
         }
     }
 
-    /// An act on a draft that changes nothing else.
+    /// Returns an act that changes a draft and nothing else.
     func act(
         _ kind: AuditKind, _ draft: DraftResponse, by member: Member, _ statements: [SQL], at now: Timestamp,
         _ queries: any Queries

@@ -10,8 +10,7 @@ struct DueChangeDrafting {
     let services: Services
     let caller: Caller
 
-    /// Decides to refuse the move with the ID of the draft that proposes it: a new draft, or the open one of an equal
-    /// request.
+    /// Refuses the move. The refusal names the draft that proposes it: a new one, or the open one of an equal request.
     /// - Throws: the refusal without a draft where none can be made: the nag is of a connection, the consent or the
     ///   person's preference for the AI is missing, the time is too far ahead, or the day's limit of drafts is reached.
     func refuse<Answer>(

@@ -4,9 +4,9 @@ import Domain
 import NagzAI
 import Postgres
 
-/// Makes a draft of a push-back that was evaluated, for its requester to send: one act with the evaluation.
+/// Makes a draft of a push-back that was evaluated, in the act of the evaluation; its requester can send it.
 ///
-/// The evaluation counts as a push-back; the draft cites it, so that sending the draft does not count another.
+/// The evaluation counts as a push-back. The draft cites it, so that sending the draft does not count as another one.
 package struct PushBackDrafting {
     let services: Services
 
@@ -39,13 +39,13 @@ package struct PushBackDrafting {
 }
 
 extension DraftResponse {
-    /// Whether the draft sends a push-back that was counted when it was evaluated: at the moment when the draft was made.
+    /// Whether the draft sends a push-back that was already counted at its evaluation, when the draft was made.
     var wasCounted: Bool { kind == .pushBack && citations.contains { $0 != nagID?.retyped() } }
 }
 
 extension NagFacts {
-    /// The facts without the push-back of that moment.
-    func without(pushBackAt moment: Timestamp) -> NagFacts {
+    /// Returns the facts without the push-back of a moment.
+    func removingPushBack(at moment: Timestamp) -> NagFacts {
         var facts = self
         facts.pushBacks.removeAll { $0 == moment }
         if facts.earlierPushBack == moment { facts.earlierPushBack = nil }

@@ -36,7 +36,7 @@ final class Executions {
         let asked = call.body.request
         var options = call.body.options
         if options.taskType == nil { options.isTaskUnknown = true }
-        let executed = try await MediatedOperation.of(asked.operation).execute(mediator, asked, options, caller)
+        let executed = try await MediatedOperation.operation(asked.operation).execute(mediator, asked, options, caller)
         let report = executed.report
         return ExecutionAnswer(
             traceID: caller.context.trace, questionID: options.questionID,

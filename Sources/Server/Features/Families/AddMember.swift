@@ -47,7 +47,7 @@ extension Families {
             changesRights: true, stampedRows: 0,
             statements: [
                 MembershipStatements.promote(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
-                DraftStatements.endWithoutConsent(left: "consent.user_id <> \(person.id)", at: now),
+                DraftStatements.expireWithoutConsent(remaining: "consent.user_id <> \(person.id)", at: now),
             ])
     }
 

@@ -77,7 +77,7 @@ extension Families {
         guard let current: String = try await services.database.query(read).first?["pin_hash"] else {
             throw APIError.noPIN
         }
-        let tries = PINAttempts.of(path.userID)
+        let tries = PINAttempts.forChild(path.userID)
         let lockout = try await tries.record(at: now, services.database)
         let (isRight, hash) = try await tries.refundingOnFailure(services.database) {
             let isRight = try await services.hashing.verify(

@@ -121,7 +121,7 @@ extension Families {
             ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.removeOwner(of: user),
             DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),
         ]
-        act.statements += DraftStatements.end(of: user, at: caller.now)
+        act.statements += DraftStatements.endOnDeparture(of: user, at: caller.now)
         act.statements +=
             accessRevocation(person, isRemoval: departure.isRemoval, at: caller.now) + departure.statements
         return .perform(act, departure.answer(person))

@@ -118,7 +118,7 @@ package final class Families {
     /// Whether the family's guardians consent to children's accounts. `user` is the caller.
     func allowsChildren(_ user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
         try await queries.query(
-            ConsentStatements.isInForce(.childAccountCreation, for: user, in: family)
+            ConsentStatements.status(.childAccountCreation, for: user, in: family)
         ).one()["is_in_force"]
     }
 

@@ -86,7 +86,7 @@ enum GamificationStatements {
             """
     }
 
-    private static let hasConsent = ConsentStatements.inForce(
+    private static let hasConsent = ConsentStatements.isInForce(
         .gamificationParticipation, user: "m.user_id", family: "m.family_id")
 
     private static let isEnabled: SQL = """

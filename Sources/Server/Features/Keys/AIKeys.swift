@@ -37,7 +37,9 @@ final class AIKeys {
         guard let master = services.auditKeyring?.masters.first else { throw APIError.keyringIsMissing }
         let endpoint = try Self.endpoint(of: provider, body.endpoint)
         let chain = account.family ?? .outside
-        return try await services.confirming(body.password, of: account, email, caller, in: chain) { success in
+        return try await services.withConfirmedPassword(
+            body.password, of: account, email, caller, in: chain
+        ) { success in
             if provider == .custom { try await requireOuter(endpoint, caller) }
             let key = AIKeyResponse(
                 provider: provider, hint: "…" + body.key.wireText.suffix(4), model: body.model,

@@ -118,7 +118,7 @@ extension NagStatements {
     /// Whether a member may submit excuses.
     static func excusePermission(_ user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
+        SELECT \(ConsentStatements.isInForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
                coalesce(k.can_submit_excuses, true) AS can_submit_excuses
         FROM memberships m LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)

@@ -15,9 +15,9 @@ extension NagStatements {
                \(PreferenceStatements.stored(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
                \(PreferenceStatements.stored(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
                \(PreferenceStatements.childQuietHours),
-               \(ConsentStatements.inForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
+               \(ConsentStatements.isInForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
                    AS recipient_may_text,
-               \(ConsentStatements.inForce(.smsOptIn, user: "n.creator_id", family: "cm.family_id"))
+               \(ConsentStatements.isInForce(.smsOptIn, user: "n.creator_id", family: "cm.family_id"))
                    AS creator_may_text,
                coalesce(cm.status = 'active', n.connection_id IS NOT NULL) AS is_creator_active
         FROM nags n

@@ -11,7 +11,7 @@ enum NagStatements {
         n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name AS creator_name,
         re.display_name AS recipient_name, n.due_at, n.category, n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
         n.completed_at, n.committed_at, n.recipient_dismissed_at, n.connection_id,
-        \(AttachmentStatements.ofNag) AS attachments, n.source, n.opens_at
+        \(AttachmentStatements.attachmentIDs) AS attachments, n.source, n.opens_at
         """
 
     private static let names: SQL = """

@@ -85,7 +85,7 @@ package final class MemberPreferences {
                 ]
                     + (change.movesSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
                     + (changed.stored.switchesServerAIOff
-                        ? [DraftStatements.endSwitchedOff(of: user, at: caller.now)] : []))
+                        ? [DraftStatements.expireSwitchedOff(of: user, at: caller.now)] : []))
             return .perform(act, changed.response)
         }
     }

@@ -65,7 +65,8 @@ enum SyncStatements {
         return """
             WITH reader AS MATERIALIZED (
                 SELECT u.id AS user_id, u.status, CASE WHEN m.role <> 'child' THEN u.email END AS address, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
-                       \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS sees_mediation,
+                       \(ConsentStatements.isInForce(.aiMediation, user: "u.id", family: "m.family_id"))
+                           AS sees_mediation,
                        \(givers) AS points_of, g.places AS granted
                 FROM users u
                 LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
@@ -158,7 +159,8 @@ enum SyncStatements {
 
     private static let givers = ConsentStatements.givers(
         of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
-    private static let newestConsent = ConsentStatements.newest(of: .gamificationParticipation, in: "r.family_id")
+    private static let newestConsent = ConsentStatements.newestGrantedSeq(
+        of: .gamificationParticipation, in: "r.family_id")
 
     /// The account of the gate's reader.
     private static let reader: SQL = "(gate.user_id)"

@@ -136,7 +136,7 @@ struct DeliveryFacts {
         isDraftDeleted = try row["is_draft_deleted"]
         mayMediate = try row["may_mediate"]
         isSuperseded = try row["is_superseded"]
-        wasNotified = try row["is_told"] ?? false
+        wasNotified = try row["was_notified"] ?? false
         inFlightUntil = try row["in_flight_until"]
         let stored: StoredPreferences = try row["prefs"]
         let timeZone: String? = try row["time_zone"]

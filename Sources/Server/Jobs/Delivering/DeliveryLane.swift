@@ -196,7 +196,7 @@ final class DeliveryLane {
             }
             let outcome = await provider.send(message, to: target)
             summary.add(outcome, target.id)
-            if outcome == WebPushProvider.busy { break }
+            if outcome == WebPushProvider.queueIsFull { break }
             if case .deviceGone = outcome { try await remove(target, of: claim, facts) }
         }
         if summary.isAcknowledged { try reach(.acknowledged) }
@@ -211,7 +211,7 @@ final class DeliveryLane {
     }
 
     private func provider(for device: DeviceTarget) -> (any MessageProvider)? {
-        providers.first { $0.addresses(device.platform) }
+        providers.first { $0.supportsDevices(device.platform) }
     }
 
     private func conclude(

@@ -7,7 +7,7 @@ import JSON
 final class APNsProvider: MessageProvider {
     let sendsPerPerson = false
     let concurrency = 64
-    /// Apple accepts a token for an hour, and no newer one more often than every 20 minutes.
+    /// Apple accepts a token for an hour, and a new one at most every 20 minutes.
     private static let tokenLifetime = Timestamp.Span.minutes(40)
 
     private let options: DeliveryOptions.APNs
@@ -22,7 +22,7 @@ final class APNsProvider: MessageProvider {
         (self.options, self.client, self.clock, self.staleAfter) = (options, client, clock, staleAfter)
     }
 
-    func addresses(_ platform: DevicePlatform) -> Bool { platform.isApples }
+    func supportsDevices(_ platform: DevicePlatform) -> Bool { platform.isApples }
 
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome {
         guard let device, Self.isToken(device.token) else { return .deviceGone }
@@ -34,7 +34,7 @@ final class APNsProvider: MessageProvider {
                 ("Authorization", "bearer \(token)"), ("Content-Type", "application/json"),
                 ("apns-topic", options.topic),
                 ("apns-push-type", "alert"), ("apns-priority", "10"), ("apns-id", message.id.description),
-                // A message that comes twice, and a reminder, replace the first one on the device.
+                // A repeated message or a reminder replaces the first one on the device.
                 ("apns-collapse-id", message.collapseID.description),
                 ("apns-expiration", String((now + staleAfter).seconds)),
             ], body: Self.payload(message), limits: .ofProvider)
@@ -97,13 +97,13 @@ final class APNsProvider: MessageProvider {
 
     // MARK: The token
 
-    /// The team's token, a new one after some time (RFC 7519).
+    /// Returns the team's token (RFC 7519), a new one every 40 minutes; nil if it cannot be signed.
     private func currentToken() -> String? {
         let now = clock.now()
         if let token, now >= token.issuedAt, now - token.issuedAt < Self.tokenLifetime { return token.text }
-        let head = #"{"alg":"ES256","kid":"\#(options.keyID)"}"#
+        let header = #"{"alg":"ES256","kid":"\#(options.keyID)"}"#
         let claims = #"{"iss":"\#(options.teamID)","iat":\#(now.seconds)}"#
-        guard let text = options.key.token(head, claims) else { return nil }
+        guard let text = options.key.token(header, claims) else { return nil }
         token = (text, now)
         return text
     }

@@ -36,13 +36,13 @@ final class ES256Key: Sendable {
         return Array(UnsafeBufferPointer(start: encoded, count: count))
     }
 
-    /// A signed token of that head and those claims (RFC 7519); nil if libcrypto fails.
-    func token(_ head: String, _ claims: String) -> String? {
-        let signed = base64URL(Array(head.utf8)) + "." + base64URL(Array(claims.utf8))
+    /// Returns a signed token with a header and claims (RFC 7519); nil if libcrypto fails.
+    func token(_ header: String, _ claims: String) -> String? {
+        let signed = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
         return signature(of: Array(signed.utf8)).map { signed + "." + base64URL($0) }
     }
 
-    /// The signature's two numbers, 32 bytes each; nil if libcrypto fails.
+    /// Returns the signature's two numbers, 32 bytes each; nil if libcrypto fails.
     func signature(of message: [UInt8]) -> [UInt8]? {
         guard let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }

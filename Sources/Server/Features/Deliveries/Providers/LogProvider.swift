@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// Writes messages to the server's log, without the nag's words: for a server that no provider was set up for.
+/// Writes messages to the server's log, without the nag's words, if no other provider is configured.
 final class LogProvider: MessageProvider {
     let sendsPerPerson = true
     let concurrency = 64
@@ -9,7 +9,7 @@ final class LogProvider: MessageProvider {
 
     init(_ log: Log) { self.log = log }
 
-    func addresses(_: DevicePlatform) -> Bool { false }
+    func supportsDevices(_: DevicePlatform) -> Bool { false }
 
     func send(_ message: DeliveryMessage, to _: DeviceTarget?) async -> SendingOutcome {
         log.write(.info, "delivery") {

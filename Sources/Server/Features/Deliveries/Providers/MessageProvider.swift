@@ -2,12 +2,12 @@ import Contract
 import Domain
 import Postgres
 
-/// Delivers messages to people or their devices. Used on one loop.
+/// Delivers messages to people or their devices. A provider is used on one loop only.
 protocol MessageProvider: AnyObject {
     /// Whether the provider sends one message to a person rather than to each device.
     var sendsPerPerson: Bool { get }
-    /// Returns whether the provider sends a message to each device of that platform.
-    func addresses(_ platform: DevicePlatform) -> Bool
+    /// Returns whether the provider sends messages to devices of a platform.
+    func supportsDevices(_ platform: DevicePlatform) -> Bool
     /// The number of messages that the provider takes at once.
     var concurrency: Int { get }
     /// Sends one message. It MUST answer within two minutes.

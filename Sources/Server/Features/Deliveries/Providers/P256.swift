@@ -39,7 +39,7 @@ enum P256 {
         return (publicKey, Array(secret[1..<33]))
     }
 
-    /// The point of those bytes; nil if it is not on the curve. The caller frees it.
+    /// Returns the point that the bytes encode; nil if it is not on the curve. The caller frees it.
     private static func point(_ bytes: [UInt8], _ group: OpaquePointer) -> OpaquePointer? {
         guard bytes.count == publicKeyLength, bytes[0] == 4, let point = EC_POINT_new(group) else { return nil }
         guard EC_POINT_oct2point(group, point, bytes, bytes.count, nil) == 1 else {

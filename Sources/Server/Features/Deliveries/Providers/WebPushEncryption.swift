@@ -20,7 +20,7 @@ struct WebPushKeys: Sendable, Hashable {
 enum WebPushEncryption {
     /// The longest body that every push service takes.
     static let longestBody = 4_096
-    /// Salt, record size, and the sender's public key with its length.
+    /// The length of the salt, the record size, and the sender's public key with its length.
     private static let headLength = 16 + 4 + 1 + P256.publicKeyLength
     private static let tagLength = 16
     /// The longest text in bytes: with the byte that ends it, it fills the longest body.
@@ -39,6 +39,7 @@ enum WebPushEncryption {
         return body(padded, for: keys, privateKey: random.bytes(32), salt: random.bytes(16))
     }
 
+    /// Returns the encrypted body of a record.
     /// - Parameter record: the text, the byte 2, and zeros.
     static func body(_ record: [UInt8], for keys: WebPushKeys, privateKey: [UInt8], salt: [UInt8]) -> [UInt8]? {
         guard let (publicKey, secret) = P256.agreement(of: privateKey, with: keys.p256dh) else { return nil }
@@ -48,12 +49,12 @@ enum WebPushEncryption {
         let pseudorandom = hmacSHA256(material, key: salt)
         let key = hmacSHA256(Array("Content-Encoding: aes128gcm\0\u{1}".utf8), key: pseudorandom).prefix(16)
         let nonce = hmacSHA256(Array("Content-Encoding: nonce\0\u{1}".utf8), key: pseudorandom).prefix(12)
-        guard let sealed = sealed(record, key: Array(key), nonce: Array(nonce)) else { return nil }
-        return salt + [0, 0, 16, 0, UInt8(publicKey.count)] + publicKey + sealed
+        guard let encrypted = encrypt(record, key: Array(key), nonce: Array(nonce)) else { return nil }
+        return salt + [0, 0, 16, 0, UInt8(publicKey.count)] + publicKey + encrypted
     }
 
-    /// AES-128 in Galois/Counter mode, with the tag at the end.
-    private static func sealed(_ text: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
+    /// Returns the text encrypted with AES-128-GCM, with the tag at the end; nil if libcrypto fails.
+    private static func encrypt(_ text: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
         guard let context = EVP_CIPHER_CTX_new() else { return nil }
         defer { EVP_CIPHER_CTX_free(context) }
         var (output, count, rest) = ([UInt8](repeating: 0, count: text.count), Int32(0), Int32(0))

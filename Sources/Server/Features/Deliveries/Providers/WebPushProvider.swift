@@ -8,13 +8,14 @@ import Reactor
 /// server's key (VAPID, RFC 8292).
 ///
 /// Clients register the endpoints, so their hosts may be slow or hostile. Requests go to the public internet only, take
-/// five seconds at most, and wait for a turn, so that one person's requests do not delay others'.
+/// five seconds at most, and wait in a queue with a limit for each person, so that one person's requests do not delay
+/// others'.
 final class WebPushProvider: MessageProvider {
     let sendsPerPerson = false
     let concurrency = 64
-    /// The outcome when too many messages wait for a turn. The person's other browsers are not tried then, because they
+    /// The outcome when too many messages are waiting. The person's other browsers are not tried then, because they
     /// would wait as well.
-    static let busy = SendingOutcome.retry(reason: "too many messages to browsers wait")
+    static let queueIsFull = SendingOutcome.retry(reason: "too many messages to browsers wait")
     /// The multiple of bytes to which the length of a text is rounded up.
     private static let padding = 1_024
     private static let tokenLifetime = Timestamp.Span.hours(12)
@@ -35,7 +36,7 @@ final class WebPushProvider: MessageProvider {
         turns = Lane(poller, limit: 32, limitPerKey: 2)
     }
 
-    func addresses(_ platform: DevicePlatform) -> Bool { platform == .web }
+    func supportsDevices(_ platform: DevicePlatform) -> Bool { platform == .web }
 
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome {
         guard let device, let keys = device.keys, let audience = WebPushEndpoint(device.token)?.origin else {
@@ -53,16 +54,16 @@ final class WebPushProvider: MessageProvider {
                 ("Authorization", "vapid t=\(token), k=\(options.publicKey)"),
                 ("Content-Type", "application/octet-stream"), ("Content-Encoding", "aes128gcm"),
                 ("TTL", String(staleAfter.microseconds / 1_000_000)), ("Urgency", "high"),
-                // A message that comes twice, and a reminder, replace the first one while it waits.
+                // A repeated message or a reminder replaces the first one while that waits at the push service.
                 ("Topic", message.collapseID.description.replacing("-", with: "")),
             ], body: body, limits: limits)
         do {
             return outcome(try await turns.run(message.recipientID) { try await client.send(request) })
         } catch let error as HTTPClientError {
-            let isForGood = error == .ownNetwork || error == .malformedRequest
-            return isForGood ? .rejected(reason: error.description) : SendingOutcome(error)
+            let isPermanent = error == .ownNetwork || error == .malformedRequest
+            return isPermanent ? .rejected(reason: error.description) : SendingOutcome(error)
         } catch {
-            return Self.busy
+            return Self.queueIsFull
         }
     }
 

@@ -4,10 +4,10 @@ import Domain
 import HTTPClient
 import JSON
 
-/// Posts messages as JSON to an operator's URL. Any 2xx acknowledges one.
+/// Posts messages as JSON to an operator's URL. Any status 2xx acknowledges a message.
 ///
 /// `Nagz-Signature` is `v1=` and the HMAC-SHA256 of `Nagz-Timestamp`, a full stop and the body, in hexadecimal digits.
-/// `Nagz-Delivery-Id` names the message; a receiver discards one that it has already.
+/// `Nagz-Delivery-Id` names the message; a receiver discards a message that it already has.
 final class WebhookProvider: MessageProvider {
     let sendsPerPerson = true
     let concurrency = 64
@@ -19,7 +19,7 @@ final class WebhookProvider: MessageProvider {
         (self.options, self.client, self.clock) = (options, client, clock)
     }
 
-    func addresses(_: DevicePlatform) -> Bool { false }
+    func supportsDevices(_: DevicePlatform) -> Bool { false }
 
     func send(_ message: DeliveryMessage, to _: DeviceTarget?) async -> SendingOutcome {
         let request = options.request(message.id, Self.body(message), at: clock.now())
@@ -70,7 +70,7 @@ final class WebhookProvider: MessageProvider {
 }
 
 extension DeliveryOptions.Webhook {
-    /// The signed request that carries a message.
+    /// Returns the signed request that carries a message.
     func request(_ id: DeliveryID, _ body: [UInt8], at now: Timestamp) -> HTTPClientRequest {
         let timestamp = String(now.seconds)
         let signature = hmacSHA256(Array("\(timestamp).".utf8) + body, key: secret)
@@ -85,7 +85,7 @@ extension DeliveryOptions.Webhook {
 }
 
 extension HTTPClientRequest.Limits {
-    /// The limits of the response of a provider, which answers with little or nothing.
+    /// The limits of the response of a provider, which is short.
     static var ofProvider: Self {
         var limits = Self()
         (limits.head, limits.body) = (32 << 10, 64 << 10)
