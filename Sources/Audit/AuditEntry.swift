@@ -1,31 +1,31 @@
 import Domain
 
-/// One entry of the audit log: who did what to what, when, and its link to the entry before.
+/// One entry of the audit log: who did what to what, when, and its link to the previous entry.
 ///
-/// The details are not part of the entry but committed to by it (`commit`), so that they can be erased without breaking
-/// the chain.
+/// The details are not part of the entry. The entry contains a commitment to them (`commitment`), so that they can be
+/// erased without breaking the chain.
 public struct AuditEntry: Hashable, Sendable {
     /// The family whose chain this is; the nil id for acts outside any family.
     public var family: FamilyID
-    /// 1, 2, 3, … without gaps.
+    /// The number within the chain: 1, 2, 3, … without gaps.
     public var number: Int64
     public var at: Timestamp
     public var act: Act
-    /// The hash of the entry before; SHA-256 of nothing for the first.
+    /// The hash of the previous entry; SHA-256 of nothing for the first.
     public var previous: [UInt8]
     public var hash: [UInt8]
 
     /// The part of an entry that is known before the ledger assigns its number and time.
     public struct Act: Hashable, Sendable {
-        /// Such as `nag.created`.
+        /// The kind, such as `nag.created`.
         public var kind: String
         public var actor: Pseudonym
-        /// The person whom it concerns; nil where that is none.
+        /// The person whom the act concerns; nil where there is none.
         public var subject: Pseudonym?
         public var resource: ResourceID?
         public var trace: TraceID
         public var request: RequestID
-        /// `AuditBody.commitment` of the details.
+        /// The commitment to the details: `AuditBody.commitment`.
         public var commitment: [UInt8]
 
         public init(
@@ -91,7 +91,8 @@ public struct AuditEntry: Hashable, Sendable {
 
 /// The details of an act: names and values, bound to the entry by a salted commitment.
 ///
-/// Stored in the order of the canonical bytes, the byte order of the names, so that adding in that order is appending.
+/// The details are stored in the order of the canonical bytes, which is the byte order of the names, so that adding
+/// them in that order only appends.
 public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private struct Detail: Hashable, Sendable {
         let name: String
@@ -160,7 +161,8 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
             else { return nil }
             details.append(Detail(name: name, value: value))
         }
-        // Names that differ as bytes but are equal as text: no writer makes them, and a reader would see only one.
+        // Names that differ as bytes but are equal as text are refused: no writer creates them, and a reader would see
+        // only one.
         guard dictionary.count == details.count else { return nil }
     }
 
@@ -170,8 +172,8 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return String(copying: text)
     }
 
-    /// H(0x02 ‖ salt ‖ body). Each entry has 32 random bytes of salt, so that a guess of the body cannot be checked
-    /// once both are erased.
+    /// Returns the commitment H(0x02 ‖ salt ‖ body). Each entry has 32 random bytes of salt, so that a guess of the
+    /// body cannot be checked once both are erased.
     public static func commitment(salt: [UInt8], body: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1 + salt.count + body.count)
@@ -183,7 +185,8 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension String {
-    /// Negative where its UTF-8 sorts before the other's, byte by byte; positive where it sorts after.
+    /// Returns the order of two texts by the bytes of their UTF-8: negative where this text sorts before the other,
+    /// positive where it sorts after it, 0 where they are equal.
     fileprivate func byteOrder(to other: String) -> Int {
         var (left, right) = (self, other)
         return left.withUTF8 { left in

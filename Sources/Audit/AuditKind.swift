@@ -108,7 +108,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case signInFailed = "sign_in.failed"
     case auditLogPruned = "trail.pruned"
 
-    // MARK: What the role matrix and the rules refused
+    // MARK: Denials by the role matrix and the rules
 
     case abuseReportReviewDenied = "abuse_report.review.denied"
     case accountDeleteDenied = "account.delete.denied"

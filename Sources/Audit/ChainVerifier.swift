@@ -8,11 +8,11 @@ public struct ChainVerifier {
         case outOfOrder(expected: Int64, found: Int64)
         /// The entry belongs to another family's chain.
         case foreignFamily(number: Int64)
-        /// The entry does not continue from the one before it.
+        /// The entry does not continue from the previous entry.
         case brokenLink(number: Int64)
         /// The entry was changed after it was written.
         case alteredEntry(number: Int64)
-        /// The time is earlier than the entry before's.
+        /// The time is not later than the previous entry's.
         case backdated(number: Int64)
         /// The body does not match the entry's commitment.
         case alteredBody(number: Int64)
@@ -25,7 +25,7 @@ public struct ChainVerifier {
 
     public init(family: FamilyID) { self.family = family }
 
-    /// Continues after the entries that retention deleted.
+    /// Creates a verifier that continues after the entries that retention deleted.
     public init(family: FamilyID, after number: Int64, head: [UInt8]) {
         self.family = family
         lastNumber = number
@@ -33,7 +33,7 @@ public struct ChainVerifier {
     }
 
     /// Checks the next entry.
-    /// - Parameter payload: its salt and body, or nil where they have been erased.
+    /// - Parameter payload: the entry's salt and body; nil where they have been erased.
     public mutating func check(_ entry: AuditEntry, payload: (salt: [UInt8], body: [UInt8])?) throws(Fault) {
         let payload = payload.map { ExportRecord.Payload.whole(salt: $0.salt, body: $0.body) } ?? .erased
         try check(PreparedEntry(entry, payload, position: nil))

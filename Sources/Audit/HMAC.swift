@@ -1,7 +1,7 @@
 import CSodium
 
-/// A key of HMAC-SHA-256 (RFC 2104), of any length, prepared for many messages. By libsodium, whose prepared key is a
-/// plain value: to copy libcrypto's costs more than the code of a short message.
+/// A key of HMAC-SHA-256 (RFC 2104), of any length, prepared for many messages. It uses libsodium, whose prepared key
+/// is a plain value: to copy libcrypto's takes longer than the code of a short message.
 @safe public struct HMACKey: Sendable {
     private let prepared: crypto_auth_hmacsha256_state
 
@@ -21,5 +21,5 @@ import CSodium
     }
 }
 
-/// HMAC-SHA-256 with a key that is used once.
+/// Returns the HMAC-SHA-256 of a message, with a key that is used once.
 public func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8] { HMACKey(key).code(of: message) }

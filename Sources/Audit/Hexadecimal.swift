@@ -1,6 +1,6 @@
 import Domain
 
-/// Lower-case hexadecimal digits, two a byte.
+/// Returns bytes as lower-case hexadecimal digits, two for each byte.
 public func hexadecimal(_ bytes: [UInt8]) -> String {
     func digit(_ nibble: UInt8) -> UInt8 { nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
     return unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
@@ -12,7 +12,7 @@ public func hexadecimal(_ bytes: [UInt8]) -> String {
     }
 }
 
-/// The bytes of hexadecimal digits of either case; nil for anything else.
+/// Returns the bytes of hexadecimal digits of either case; nil for anything else.
 public func bytes(hexadecimal text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 2)

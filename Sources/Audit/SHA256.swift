@@ -1,6 +1,7 @@
 import CCrypto
 
-/// SHA-256 (FIPS 180-4), by libcrypto, which uses the processor's own instructions for it where there are any.
+/// Returns the SHA-256 (FIPS 180-4) of bytes. It uses libcrypto, which uses the processor's own instructions for it
+/// where there are any.
 public func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var digest: [UInt8] = []
     digest.append(addingCapacity: 32) { output in
@@ -14,11 +15,11 @@ public func sha256(_ bytes: [UInt8]) -> [UInt8] {
     return digest
 }
 
-/// The algorithm, looked up once: each look-up costs more than a short digest does.
+/// The algorithm, which is looked up once: a look-up takes longer than a short digest.
 @safe private struct SHA256Algorithm: @unchecked Sendable {
     static let shared = SHA256Algorithm()
 
-    /// The handle of an algorithm that libcrypto never changes once it was fetched; any thread may use it.
+    /// The handle of the algorithm. libcrypto never changes it after it was fetched, so any thread may use it.
     let handle: OpaquePointer
 
     private init() {
@@ -29,7 +30,7 @@ public func sha256(_ bytes: [UInt8]) -> [UInt8] {
     }
 }
 
-/// SHA-256 of bytes that come in pieces.
+/// Computes the SHA-256 of bytes that arrive in pieces.
 @safe public final class StreamedSHA256 {
     private let context: OpaquePointer
 
@@ -42,13 +43,13 @@ public func sha256(_ bytes: [UInt8]) -> [UInt8] {
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Appends the first bytes of a buffer.
+    /// Appends the first `count` bytes of a buffer.
     public func append(_ bytes: [UInt8], count: Int) {
         let isDone = unsafe EVP_DigestUpdate(context, bytes, min(count, bytes.count))
         precondition(isDone == 1, "libcrypto cannot go on")
     }
 
-    /// The digest of 32 bytes. Nothing can be appended afterwards.
+    /// Returns the digest of 32 bytes. Nothing can be appended afterwards.
     public func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = unsafe EVP_DigestFinal_ex(context, &digest, nil)

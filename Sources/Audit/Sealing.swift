@@ -1,12 +1,13 @@
 import CSodium
 import Domain
 
-/// XChaCha20-Poly1305 (libsodium): what is sealed can be read and was not changed, or it cannot be read at all.
+/// Seals and opens boxes with XChaCha20-Poly1305 (libsodium). A box that was changed cannot be opened.
 enum SealedBox {
     static let nonceLength = 24
 
-    /// Nonce, ciphertext and tag.
-    static func seal(_ message: [UInt8], bound: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
+    /// Returns a box: nonce, ciphertext and tag.
+    /// - Parameter associatedData: bytes without which the box cannot be opened.
+    static func seal(_ message: [UInt8], associatedData: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
         precondition(key.count == 32 && nonce.count == nonceLength)
         var box: [UInt8] = []
         box.reserveCapacity(nonceLength + message.count + 16)
@@ -15,21 +16,21 @@ enum SealedBox {
             unsafe output.withUnsafeMutableBufferPointer { memory, count in
                 guard let start = memory.baseAddress else { return }
                 unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-                    start, nil, message, UInt64(message.count), bound, UInt64(bound.count), nil, nonce,
-                    key)
+                    start, nil, message, UInt64(message.count), associatedData, UInt64(associatedData.count), nil,
+                    nonce, key)
                 count = message.count + 16
             }
         }
         return box
     }
 
-    /// Opens a box; nil for one that was not sealed by that key, bound to those bytes.
-    static func open(_ box: [UInt8], bound: [UInt8], key: [UInt8]) -> [UInt8]? {
+    /// Opens a box; nil unless it was sealed with that key and that associated data.
+    static func open(_ box: [UInt8], associatedData: [UInt8], key: [UInt8]) -> [UInt8]? {
         guard key.count == 32, box.count >= nonceLength + 16 else { return nil }
         let (nonce, rest) = (Array(box.prefix(nonceLength)), Array(box.dropFirst(nonceLength)))
         var message = [UInt8](repeating: 0, count: rest.count - 16)
         let refused = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-            &message, nil, nil, rest, UInt64(rest.count), bound, UInt64(bound.count), nonce, key)
+            &message, nil, nil, rest, UInt64(rest.count), associatedData, UInt64(associatedData.count), nonce, key)
         return refused == 0 ? message : nil
     }
 }
@@ -47,30 +48,34 @@ public struct SubjectKey: Hashable, Sendable {
         self.secret = secret
     }
 
+    /// Seals the body of an entry.
     /// - Parameters:
-    ///   - commitment: the commitment of the entry, to which the box is bound.
+    ///   - commitment: the commitment of the entry, without which the box cannot be opened.
     ///   - nonce: 24 random bytes.
     public func seal(_ body: [UInt8], commitment: [UInt8], nonce: [UInt8]) -> [UInt8] {
-        SealedBox.seal(body, bound: commitment, key: secret, nonce: nonce)
+        SealedBox.seal(body, associatedData: commitment, key: secret, nonce: nonce)
     }
 
-    /// Opens a box; nil for one that is not this person's or not that entry's.
+    /// Opens a box; nil for a box that is another person's or another entry's.
     public func open(_ box: [UInt8], commitment: [UInt8]) -> [UInt8]? {
-        SealedBox.open(box, bound: commitment, key: secret)
+        SealedBox.open(box, associatedData: commitment, key: secret)
     }
 
     /// Returns the form in which the key is stored.
     fileprivate func wrapped(by master: [UInt8], nonce: [UInt8]) -> [UInt8] {
-        SealedBox.seal(secret, bound: id.bytes, key: master, nonce: nonce)
+        SealedBox.seal(secret, associatedData: id.bytes, key: master, nonce: nonce)
     }
 
     fileprivate init?(id: Pseudonym, wrapped: [UInt8], by master: [UInt8]) {
-        guard let secret = SealedBox.open(wrapped, bound: id.bytes, key: master), secret.count == 32 else { return nil }
+        guard let secret = SealedBox.open(wrapped, associatedData: id.bytes, key: master), secret.count == 32 else {
+            return nil
+        }
         self.init(id: id, secret: secret)
     }
 }
 
-/// The key that wraps the keys of people; it lives outside the database, and without it none of them can be used.
+/// A key that wraps the keys of people. It is kept outside the database, and without it none of the wrapped keys can be
+/// used.
 public struct MasterKey: Hashable, Sendable {
     private let secret: [UInt8]
     /// A 4-byte identifier of the key, which reveals nothing else about it.
@@ -88,23 +93,24 @@ public struct MasterKey: Hashable, Sendable {
         hmacSHA256(Array(label.utf8), key: secret)
     }
 
-    /// Seals any other secret than a person's key, with a key derived for that purpose.
+    /// Seals any secret other than a person's key, with a key derived for that purpose.
     /// - Parameters:
-    ///   - bound: bytes without which the box cannot be opened.
+    ///   - associatedData: bytes without which the box cannot be opened.
     ///   - nonce: 24 random bytes.
-    public func seal(_ secret: [UInt8], for purpose: String, bound: [UInt8], nonce: [UInt8]) -> [UInt8] {
-        SealedBox.seal(secret, bound: bound, key: derivedKey(label: purpose), nonce: nonce)
+    public func seal(_ secret: [UInt8], for purpose: String, associatedData: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        SealedBox.seal(secret, associatedData: associatedData, key: derivedKey(label: purpose), nonce: nonce)
     }
 
-    /// Opens a box. Returns nil unless this key sealed it, for the same purpose and with the same bound bytes.
-    public func open(_ box: [UInt8], for purpose: String, bound: [UInt8]) -> [UInt8]? {
-        SealedBox.open(box, bound: bound, key: derivedKey(label: purpose))
+    /// Opens a box; nil unless this key sealed it, for the same purpose and with the same associated data.
+    public func open(_ box: [UInt8], for purpose: String, associatedData: [UInt8]) -> [UInt8]? {
+        SealedBox.open(box, associatedData: associatedData, key: derivedKey(label: purpose))
     }
 
+    /// Returns the form in which a person's key is stored: sealed with this key.
     /// - Parameter nonce: 24 random bytes.
     public func wrap(_ key: SubjectKey, nonce: [UInt8]) -> [UInt8] { key.wrapped(by: secret, nonce: nonce) }
 
-    /// Unwraps the key of a person; nil for one that this key did not wrap for that person.
+    /// Unwraps the key of a person; nil for a key that this key did not wrap for that person.
     public func unwrap(_ wrapped: [UInt8], id: Pseudonym) -> SubjectKey? {
         SubjectKey(id: id, wrapped: wrapped, by: secret)
     }
@@ -114,7 +120,7 @@ public struct MasterKey: Hashable, Sendable {
 public struct SealingKey: Sendable {
     private let secret: [UInt8]
 
-    /// Bytes of a nonce, which MUST NOT be used twice.
+    /// The number of bytes of a nonce. A nonce MUST NOT be used twice.
     public static let nonceLength = SealedBox.nonceLength
 
     /// Creates the key; nil unless there are 32 bytes.
@@ -123,11 +129,14 @@ public struct SealingKey: Sendable {
         self.secret = secret
     }
 
-    /// - Parameter bound: bytes without which the box cannot be opened.
-    public func seal(_ message: [UInt8], bound: [UInt8], nonce: [UInt8]) -> [UInt8] {
-        SealedBox.seal(message, bound: bound, key: secret, nonce: nonce)
+    /// Seals a message.
+    /// - Parameter associatedData: bytes without which the box cannot be opened.
+    public func seal(_ message: [UInt8], associatedData: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        SealedBox.seal(message, associatedData: associatedData, key: secret, nonce: nonce)
     }
 
-    /// Opens a box; nil for one that this key did not seal, bound to those bytes.
-    public func open(_ box: [UInt8], bound: [UInt8]) -> [UInt8]? { SealedBox.open(box, bound: bound, key: secret) }
+    /// Opens a box; nil unless this key sealed it with that associated data.
+    public func open(_ box: [UInt8], associatedData: [UInt8]) -> [UInt8]? {
+        SealedBox.open(box, associatedData: associatedData, key: secret)
+    }
 }

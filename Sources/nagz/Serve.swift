@@ -46,7 +46,7 @@ enum Serve {
                 "WARNING: --\(option) names an address in a private network: "
                     + "nothing is sent there unless --delivery-networks allows it")
         }
-        if let connections = configuration.scarceConnections {
+        if let connections = configuration.reducedConnectionLimit {
             say(
                 "WARNING: at most \(connections) connections at once, as only \(descriptors) descriptors are allowed: "
                     + "raise the hard limit (ulimit -Hn, LimitNOFILE=)")
@@ -99,7 +99,7 @@ enum Serve {
         if let home = try given[Options.home] { _ = configuration.setHome(home) }
         if let proxies = try given[Options.proxies] { try configuration.trust(proxies: proxies) }
         if let level = try given[Options.log] { configuration.logLevel = level }
-        if let threshold = try given[Options.slowQueries] { configuration.slowQueries = threshold }
+        if let threshold = try given[Options.slowQueries] { configuration.slowQueryThreshold = threshold }
         if let collector = try given[Options.otlp] { configuration.traces = collector }
         if let isOn = try given[Options.rateLimits] { configuration.enforcesRateLimits = isOn }
         if let isOn = try given[Options.scheduler] { configuration.runsScheduler = isOn }

@@ -14,7 +14,7 @@ struct HousekeepingTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let now = server.clock.now()
-            let old = Housekeeping.batch + 3
+            let old = Housekeeping.batchSize + 3
             func fill(_ count: Int, _ age: Timestamp.Span) async throws {
                 let then = now - age
                 try await server.sql(

@@ -65,7 +65,7 @@ struct PlanTests {
                     let planned = PlannedQueries(transaction, analyzes: false)
                     let person = Pseudonym(high: 0, low: 1)
                     let act = Act(
-                        kind: .personErased, basis: .nothing, actor: SystemActor.operating, stampedRows: 0,
+                        kind: .personErased, basis: .nothing, actor: SystemActor.commandLine, stampedRows: 0,
                         statements: [ErasureStatements.erase(person)])
                     _ = try await planned.query(ErasureStatements.chains(of: person))
                     _ = try await planned.query(

@@ -14,7 +14,8 @@ struct ReplicationTests {
         _ written: Int, _ replayed: Int?, standbys: Int = 1, isVisible: Bool = true
     ) -> ReplicationStatus {
         ReplicationStatus(
-            isVisible: isVisible, standbys: standbys, synchronous: 0, written: written, replayed: replayed)
+            isVisible: isVisible, standbys: standbys, synchronousStandbys: 0, writtenPosition: written,
+            replayedPosition: replayed)
     }
 
     @Test("a standby's lag is the time since the primary wrote what it has not replayed")
@@ -60,7 +61,7 @@ struct ReplicationTests {
             let seen = try await session.rows("SELECT * FROM \(ReplicationStatus.source)") { try ReplicationStatus($0) }
             await session.close()
             #expect(seen.count == 1)
-            #expect(try #require(seen.first).written > 0 && seen.first?.replayed == nil)
+            #expect(try #require(seen.first).writtenPosition > 0 && seen.first?.replayedPosition == nil)
             let database = try await TestDatabase(url: url)
             let rights: [[Bool]] = try await database.rows(
                 """

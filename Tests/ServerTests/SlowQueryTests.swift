@@ -105,7 +105,7 @@ struct SlowQueryTests {
 
     @Test("a request's statements are logged under its id and trace")
     func ofRequest() async throws {
-        try await TestServer.run(configure: { $0.slowQueries = .zero }) { server in
+        try await TestServer.run(configure: { $0.slowQueryThreshold = .zero }) { server in
             // Others may have used up this second's lines.
             for _ in 0..<500 {
                 let reply = try await server.call(

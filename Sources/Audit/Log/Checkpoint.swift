@@ -8,7 +8,7 @@ public struct Checkpoint: Hashable, Sendable {
     /// The number of leaves.
     public let size: Int64
     public let root: [UInt8]
-    /// The time at which it was made, to the second.
+    /// The time at which the checkpoint was created, to the second.
     public let time: Timestamp
 
     public init(origin: String, size: Int64, root: [UInt8], time: Timestamp) {
@@ -30,10 +30,10 @@ public struct Checkpoint: Hashable, Sendable {
 
     public var text: String { "\(origin)\n\(size)\n\(Base64.encode(root))\ntime \(time.seconds)\n" }
 
-    /// A note signed by all the keys.
+    /// Returns a note with the checkpoint, signed by all the keys.
     public func signed(by keys: [SigningKey]) -> SignedNote { SignedNote(text, signedBy: keys) }
 
-    /// ASCII digits without leading zeros.
+    /// Parses ASCII digits without leading zeros; nil for anything else.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text == "0" || text.first != "0"
         else { return nil }
@@ -41,14 +41,14 @@ public struct Checkpoint: Hashable, Sendable {
     }
 }
 
-/// The keys that may sign one log's notes: the pinned ones, and those they have handed over to.
+/// The keys that may sign one log's notes: the pinned ones, and those to which these have handed over.
 public struct TrustedKeys: Sendable {
     public private(set) var keys: [VerifierKey]
 
-    /// - Parameter pinned: keys that did not come from the log.
+    /// - Parameter pinned: keys that did not come from the log itself.
     public init(pinned: [VerifierKey]) { keys = pinned }
 
-    /// The note in which an older key names its successor.
+    /// Returns the note in which a key hands over to another key.
     public static func handover(from old: SigningKey, to new: VerifierKey) -> SignedNote {
         SignedNote("nagz audit key\n\(new.text)\n", signedBy: [old])
     }
@@ -67,16 +67,16 @@ public struct TrustedKeys: Sendable {
         return true
     }
 
-    /// Trusts all keys that handovers lead to, whatever the order of the notes.
+    /// Trusts all keys to which handovers lead, whatever the order of the notes.
     public mutating func accept(_ notes: [SignedNote]) {
-        var open = notes
-        while case let rest = open.filter({ !accept($0) }), rest.count < open.count { open = rest }
+        var remaining = notes
+        while case let rest = remaining.filter({ !accept($0) }), rest.count < remaining.count { remaining = rest }
     }
 
-    /// Whether a trusted key has signed the note.
+    /// Returns whether a trusted key has signed the note.
     public func haveSigned(_ note: SignedNote) -> Bool { keys.contains { note.isSigned(by: $0) } }
 
-    /// The checkpoint in a note that a trusted key has signed under the log's name.
+    /// Returns the checkpoint in a note that a trusted key has signed under the log's name; nil for any other note.
     public func checkpoint(_ note: SignedNote) -> Checkpoint? {
         guard let checkpoint = Checkpoint(text: note.text) else { return nil }
         return keys.contains { $0.name == checkpoint.origin && note.isSigned(by: $0) } ? checkpoint : nil

@@ -14,7 +14,7 @@ public struct VerifierKey: Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// Parses `<name>+<hash>+<key>`, the hash in eight hexadecimal digits; nil when the hash is not the key's.
+    /// Parses `<name>+<hash>+<key>`, with the hash in eight hexadecimal digits; nil when the hash is not the key's.
     public init?(_ text: String) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, Self.isName(String(parts[0])), let key = Base64.decode(String(parts[2])),
@@ -25,25 +25,25 @@ public struct VerifierKey: Hashable, Sendable {
         guard hexadecimal(hash) == parts[1] else { return nil }
     }
 
-    /// Whether a note can carry that name.
+    /// Returns whether a note can carry that name.
     public static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "+") }
     }
 
-    /// Four bytes that distinguish keys of the same name.
+    /// The four bytes that distinguish keys of the same name.
     public var hash: [UInt8] { Array(sha256(Array("\(name)\n".utf8) + [Self.ed25519] + publicKey).prefix(4)) }
 
-    /// `<name>+<hash>+<key>`, the text that people pin.
+    /// The text that people pin: `<name>+<hash>+<key>`.
     public var text: String { "\(name)+\(hexadecimal(hash))+\(Base64.encode([Self.ed25519] + publicKey))" }
 
-    /// Whether the signature of the message is the key's.
+    /// Returns whether the key has made the signature of the message.
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard signature.count == 64 else { return false }
         return unsafe crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
     }
 }
 
-/// A key that signs notes. It is made from a seed that lives outside the database.
+/// A key that signs notes. It is derived from a seed that is kept outside the database.
 public struct SigningKey: Sendable {
     public let verifier: VerifierKey
     private let secret: [UInt8]
@@ -57,7 +57,7 @@ public struct SigningKey: Sendable {
         self.secret = secret
     }
 
-    /// 64 bytes (RFC 8032).
+    /// Returns the signature of a message: 64 bytes (RFC 8032).
     func sign(_ message: [UInt8]) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: 64)
         unsafe crypto_sign_detached(&signature, nil, message, UInt64(message.count), secret)
@@ -65,7 +65,7 @@ public struct SigningKey: Sendable {
     }
 }
 
-/// Base64 of RFC 4648, section 4, with padding.
+/// Base64 as in RFC 4648, section 4, with padding.
 public enum Base64 {
     public static func encode(_ bytes: [UInt8]) -> String {
         var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)

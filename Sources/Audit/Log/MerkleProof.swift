@@ -1,9 +1,9 @@
-/// Proofs of RFC 6962, sections 2.1.1 and 2.1.2: the subtrees they consist of, and their verification.
+/// The proofs of RFC 6962, sections 2.1.1 and 2.1.2: the subtrees of which they consist, and their verification.
 ///
 /// A proof consists of the roots of `inclusionRanges` or `consistencyRanges`, in order. Verification (RFC 9162,
 /// sections 2.1.3.2 and 2.1.4.2) needs nothing but the proof.
 public enum MerkleProof {
-    /// The ranges of leaves whose roots prove that leaf `index` is in the tree of `size` leaves.
+    /// Returns the ranges of leaves whose roots prove that leaf `index` is in the tree of `size` leaves.
     /// - Precondition: `0 <= index < size`.
     public static func inclusionRanges(_ index: Int64, size: Int64) -> [Range<Int64>] {
         precondition(index >= 0 && index < size)
@@ -18,7 +18,8 @@ public enum MerkleProof {
             : path(index, middle..<range.upperBound) + [range.lowerBound..<middle]
     }
 
-    /// The ranges of leaves whose roots prove that a tree of `new` leaves extends the tree of its first `old`.
+    /// Returns the ranges of leaves whose roots prove that a tree of `new` leaves extends the tree of its first `old`
+    /// leaves.
     /// - Precondition: `0 < old <= new`.
     public static func consistencyRanges(from old: Int64, to new: Int64) -> [Range<Int64>] {
         precondition(old > 0 && old <= new)
@@ -35,10 +36,10 @@ public enum MerkleProof {
 
     private static func largestPower(below count: Int64) -> Int64 { 1 << (63 - (count - 1).leadingZeroBitCount) }
 
-    // MARK: Checking
+    // MARK: Verification
 
-    /// The root of the tree of `size` leaves that the path leads to from a leaf at `index`; nil when no path could have
-    /// that length.
+    /// Returns the root of the tree of `size` leaves to which the path leads from a leaf at `index`; nil when no path
+    /// can have that length.
     public static func root(
         including leafHash: [UInt8], at index: Int64, size: Int64, path: [[UInt8]]
     ) -> [UInt8]? {
@@ -61,8 +62,8 @@ public enum MerkleProof {
         return last == 0 ? hash : nil
     }
 
-    /// Whether the path proves that the tree of `new` leaves with that root extends the tree of `old` leaves with its
-    /// root.
+    /// Returns whether the path proves that the tree of `new` leaves with that root extends the tree of `old` leaves
+    /// with its root.
     public static func isConsistent(
         old: Int64, oldRoot: [UInt8], new: Int64, newRoot: [UInt8], path: [[UInt8]]
     ) -> Bool {

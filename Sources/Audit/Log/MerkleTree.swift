@@ -15,7 +15,7 @@ public enum MerkleHash {
         return sha256(bytes)
     }
 
-    /// The root over a list of subtrees of the same height, or of leaves.
+    /// Returns the root over a list of subtrees of the same height, or of leaves.
     public static func root(_ hashes: [[UInt8]]) -> [UInt8] {
         var frontier = MerkleFrontier()
         for hash in hashes { frontier.append(hash) }
@@ -23,7 +23,7 @@ public enum MerkleHash {
     }
 }
 
-/// A tree that grows at its right edge. It keeps only the roots of its perfect subtrees: at most 64 hashes.
+/// A tree to which leaves are appended. It keeps only the roots of its perfect subtrees: at most 64 hashes.
 public struct MerkleFrontier: Hashable, Sendable {
     /// The number of leaves.
     public private(set) var size: Int64
@@ -35,7 +35,7 @@ public struct MerkleFrontier: Hashable, Sendable {
         roots = []
     }
 
-    /// Continues a tree whose perfect subtrees are known.
+    /// Creates a tree from the roots of its perfect subtrees.
     /// - Precondition: there are as many roots as bits set in `size`.
     public init(size: Int64, roots: [[UInt8]]) {
         precondition(size >= 0 && roots.count == size.nonzeroBitCount)
@@ -55,7 +55,7 @@ public struct MerkleFrontier: Hashable, Sendable {
         size += 1
     }
 
-    /// MTH of RFC 6962 over all leaves.
+    /// The root over all leaves: MTH of RFC 6962.
     public var root: [UInt8] {
         guard var hash = roots.last else { return MerkleHash.empty }
         for left in roots.dropLast().reversed() { hash = MerkleHash.node(left, hash) }
@@ -63,7 +63,7 @@ public struct MerkleFrontier: Hashable, Sendable {
     }
 }
 
-/// The perfect subtrees of a range of leaves.
+/// Splits ranges of leaves into perfect subtrees.
 public enum MerkleRange {
     /// Returns the perfect subtrees of a range, largest first.
     /// - Precondition: the lower bound is a multiple of the smallest power of two that is not less than the length, as

@@ -1,11 +1,11 @@
-/// Signed text in the format of C2SP signed-note.
+/// A signed text in the format of C2SP signed-note.
 ///
-/// The text ends with a line feed; after an empty line follow the signatures, one a line: `— <name> <base64>`.
+/// The text ends with a line feed. After an empty line follow the signatures, one a line: `— <name> <base64>`.
 public struct SignedNote: Hashable, Sendable {
     /// A signature line.
     public struct Signature: Hashable, Sendable {
         public let name: String
-        /// The first four bytes name the key.
+        /// The first four bytes, which identify the key.
         public let keyHash: [UInt8]
         public let bytes: [UInt8]
     }
@@ -48,7 +48,7 @@ public struct SignedNote: Hashable, Sendable {
         text + "\n" + signatures.map { "— \($0.name) \(Base64.encode($0.keyHash + $0.bytes))\n" }.joined()
     }
 
-    /// Whether the key has signed the text.
+    /// Returns whether the key has signed the text.
     public func isSigned(by key: VerifierKey) -> Bool {
         signatures.contains {
             $0.name == key.name && $0.keyHash == key.hash && key.verifies($0.bytes, of: Array(text.utf8))

@@ -1,12 +1,12 @@
-/// The layout of C2SP tlog-tiles. The stored hashes are the roots of perfect subtrees of 1, 256, 65,536, … leaves; 256
-/// adjacent ones of a level are a tile.
+/// A tile in the layout of C2SP tlog-tiles. The stored hashes are the roots of perfect subtrees of 1, 256, 65,536, …
+/// leaves; 256 adjacent hashes of a level are a tile.
 public struct Tile: Hashable, Sendable {
     /// The number of hashes in a full tile.
     public static let width: Int64 = 256
     /// The number of levels in a tree of 2^63 leaves.
     public static let levels = 8
 
-    /// 0 for tiles of leaf hashes, 1 for those of 256 leaves each, …
+    /// The level: 0 for tiles of leaf hashes, 1 for tiles of hashes over 256 leaves each, …
     public var level: Int
     public var index: Int64
     /// The number of hashes in the tile: 1…256.
@@ -53,7 +53,7 @@ public struct Tile: Hashable, Sendable {
         return Int64(text)
     }
 
-    /// `<level>/<index>[.p/<count>]`.
+    /// The path: `<level>/<index>[.p/<count>]`.
     public var path: String {
         var groups = [Self.threeDigits(index % 1_000)]
         var rest = index / 1_000
@@ -69,10 +69,10 @@ public struct Tile: Hashable, Sendable {
         return String(repeating: "0", count: 3 - text.count) + text
     }
 
-    /// The positions of its hashes within the level.
+    /// The positions of the tile's hashes within the level.
     public var positions: Range<Int64> { index * Self.width..<index * Self.width + count }
 
-    /// The number of hashes on that level in a tree of `size` leaves.
+    /// Returns the number of hashes on that level in a tree of `size` leaves.
     public static func nodes(level: Int, size: Int64) -> Int64 { size >> Int64(8 * level) }
 }
 
@@ -86,14 +86,14 @@ public struct NodeRun: Hashable, Sendable {
         self.positions = positions
     }
 
-    /// The hashes that give the root of a perfect subtree: at most 128.
+    /// Creates the run of hashes that give the root of a perfect subtree: at most 128.
     public init(perfect range: Range<Int64>) {
         let height = (range.upperBound - range.lowerBound).trailingZeroBitCount
         level = height / 8
         positions = range.lowerBound >> Int64(8 * level)..<range.upperBound >> Int64(8 * level)
     }
 
-    /// All hashes that give the root over a proof's range.
+    /// Returns all hashes that give the root over a proof's range.
     public static func runs(of range: Range<Int64>) -> [NodeRun] {
         MerkleRange.perfect(range).map(NodeRun.init(perfect:))
     }
@@ -115,7 +115,7 @@ public struct NodeStore: Sendable {
         set { hashes[NodeIndex(level: level, position: position)] = newValue }
     }
 
-    /// The root over a proof's range; nil where a hash is missing.
+    /// Returns the root over a proof's range; nil where a hash is missing.
     public func root(of range: Range<Int64>) -> [UInt8]? {
         var roots: [[UInt8]] = []
         for part in MerkleRange.perfect(range) {
@@ -132,7 +132,7 @@ public struct NodeStore: Sendable {
         return hash
     }
 
-    /// The proof of those ranges; nil where a hash is missing.
+    /// Returns the proof that consists of the roots over the ranges; nil where a hash is missing.
     public func proof(_ ranges: [Range<Int64>]) -> [[UInt8]]? {
         var path: [[UInt8]] = []
         for range in ranges {

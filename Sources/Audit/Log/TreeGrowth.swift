@@ -4,7 +4,7 @@ import Domain
 public struct LogLeaf: Hashable, Sendable {
     public let family: FamilyID
     public let number: Int64
-    /// `AuditEntry.hash`, which commits to the entry and to all earlier ones of its chain.
+    /// The entry's hash, which commits to the entry and to all earlier ones of its chain.
     public let entryHash: [UInt8]
 
     public init(family: FamilyID, number: Int64, entryHash: [UInt8]) {
@@ -56,7 +56,7 @@ public struct TreeGrowth: Sendable {
         }
     }
 
-    /// Continues from a tree of that size; nil where one of its hashes is missing.
+    /// Creates the right edge of a tree of that size; nil where one of its hashes is missing.
     public init?(size: Int64, _ store: NodeStore) {
         self.size = size
         edges = []
@@ -71,7 +71,7 @@ public struct TreeGrowth: Sendable {
     }
 
     /// Adds a leaf's hash.
-    /// - Returns: what is to be kept: the leaf, and the subtrees that it completes.
+    /// - Returns: the nodes to store: the leaf, and the roots of the subtrees that it completes.
     public mutating func append(_ leafHash: [UInt8]) -> [Node] {
         var nodes: [Node] = []
         var hash = leafHash

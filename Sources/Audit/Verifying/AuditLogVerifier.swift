@@ -3,17 +3,17 @@ import Domain
 /// Verifies an export of the audit log record by record and stops at the first invalid one.
 ///
 /// It keeps a hash and a number for each family and one hash for each level of the tree, however long the export is. It
-/// trusts the keys it was given and those they have handed over to, and nothing that the export claims itself.
+/// trusts the keys it was given and those to which these have handed over, and nothing that the export claims itself.
 public struct AuditLogVerifier {
     /// The result of a verification.
     public enum Verdict: Sendable {
         case sound
         case tampered(AuditFinding)
-        /// Nothing invalid was found, but something could not be checked: the reason.
+        /// Nothing invalid was found, but something could not be checked; the text is the reason.
         case incomplete(String)
     }
 
-    /// The limits of what is valid.
+    /// The limits within which an audit log is valid.
     public struct Policy: Sendable {
         /// The longest time for which an entry may be without a position in the log.
         public var exposureWindow = Timestamp.Span.seconds(5)
@@ -27,9 +27,9 @@ public struct AuditLogVerifier {
     }
 
     public private(set) var entries: Int64 = 0
-    /// The entries that no checkpoint covers yet.
+    /// The number of entries that no checkpoint covers yet.
     public private(set) var unsigned: Int64 = 0
-    /// The number of bodies that were erased according to their records.
+    /// The number of bodies that are erased or cannot be read.
     public private(set) var erased: Int64 = 0
     public private(set) var newest: Checkpoint?
 
@@ -39,7 +39,7 @@ public struct AuditLogVerifier {
     private var header: ExportRecord.Header?
     private var chains: [FamilyID: Chain] = [:]
     private var treeSize: Int64 = 0
-    /// The hashes that the tree completed and the export has not listed yet.
+    /// The hashes that the tree has completed and the export has not listed yet.
     private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
     private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levels)
     private var newestTime = Timestamp(microseconds: .min)
@@ -48,7 +48,7 @@ public struct AuditLogVerifier {
     /// Whether the export gives the clock of every family that has one.
     private var haveClocks = false
     /// Whether no trusted key signed the latest checkpoint.
-    private var isUntrusted = false
+    private var isNewestCheckpointUntrusted = false
     /// The witnessed checkpoints by size; filled with the header, when the keys are known.
     private var witnessed: [Int64: Checkpoint] = [:]
 
@@ -58,17 +58,17 @@ public struct AuditLogVerifier {
         var cut: Int64 = 0
         var cutHash: [UInt8] = []
         /// The newest entry with a position in the log, and its hash.
-        var lastPlaced: Int64 = 0
-        var lastPlacedHash: [UInt8] = []
+        var lastSequenced: Int64 = 0
+        var lastSequencedHash: [UInt8] = []
         var isPending = false
         /// The first entry without a body for each person, until an erasure record explains it.
-        var gone: [Pseudonym: Int64] = [:]
+        var missingBodies: [Pseudonym: Int64] = [:]
         var unreadable: [Pseudonym: Int64] = [:]
         var erasures: Set<Pseudonym> = []
         var hasClock = false
 
-        /// Verifies the family's next entry.
-        mutating func take(_ prepared: PreparedEntry) throws(AuditFinding) {
+        /// Verifies the family's next entry, and records it.
+        mutating func append(_ prepared: PreparedEntry) throws(AuditFinding) {
             let entry = prepared.entry
             do throws(ChainVerifier.Fault) {
                 try verifier.check(prepared)
@@ -81,7 +81,7 @@ public struct AuditLogVerifier {
             }
             switch prepared.payload {
             case .whole: break
-            case .erased: gone[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
+            case .erased: missingBodies[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
             case .unreadable: unreadable[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
             }
             if let person = entry.act.subject, entry.act.kind == AuditKind.personErased.rawValue {
@@ -92,15 +92,15 @@ public struct AuditLogVerifier {
                 return
             }
             guard !isPending else {
-                throw AuditFinding(.neverSequenced, family: entry.family, number: lastPlaced + 1)
+                throw AuditFinding(.neverSequenced, family: entry.family, number: lastSequenced + 1)
             }
-            (lastPlaced, lastPlacedHash) = (entry.number, entry.hash)
+            (lastSequenced, lastSequencedHash) = (entry.number, entry.hash)
         }
     }
 
     /// - Parameters:
     ///   - pinned: keys that did not come from the export.
-    ///   - witnesses: checkpoints that witnesses kept.
+    ///   - witnesses: signed checkpoints that witnesses have stored.
     public init(pinned: [VerifierKey], witnesses: [SignedNote] = [], policy: Policy = Policy()) {
         trusted = TrustedKeys(pinned: pinned)
         self.witnesses = witnesses
@@ -138,7 +138,7 @@ public struct AuditLogVerifier {
         for note in witnesses {
             guard let checkpoint = trusted.checkpoint(note) else { throw AuditFinding(.untrustedCheckpoint) }
             guard checkpoint.origin == header.origin else { throw AuditFinding(.wrongOrigin) }
-            // Two witnesses saw two histories of the same length.
+            // Two witnesses saw different logs of the same length.
             if let other = witnessed[checkpoint.size], other.root != checkpoint.root {
                 throw AuditFinding(.witnessDiffers(size: checkpoint.size))
             }
@@ -160,7 +160,7 @@ public struct AuditLogVerifier {
         if let known = chains[prune.family], known.cut >= prune.cut { return }
         var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.cut, head: prune.hash))
         (chain.cut, chain.cutHash) = (prune.cut, prune.hash)
-        if header?.family != nil { (chain.lastPlaced, chain.lastPlacedHash) = (prune.cut, prune.hash) }
+        if header?.family != nil { (chain.lastSequenced, chain.lastSequencedHash) = (prune.cut, prune.hash) }
         chains[prune.family] = chain
     }
 
@@ -171,7 +171,7 @@ public struct AuditLogVerifier {
         if let family = header?.family, family != entry.family {
             throw AuditFinding(.chain(.foreignFamily(number: entry.number)), family: family, number: entry.number)
         }
-        try chains[entry.family, default: Chain(verifier: ChainVerifier(family: entry.family))].take(prepared)
+        try chains[entry.family, default: Chain(verifier: ChainVerifier(family: entry.family))].append(prepared)
         if case .whole = prepared.payload {} else { erased += 1 }
         if let position {
             if header?.family == nil { try grow(prepared.leafHash, at: position, (entry.family, entry.number)) }
@@ -185,7 +185,7 @@ public struct AuditLogVerifier {
         if position == nil { unsigned += 1 }
     }
 
-    /// The clock counts the entries of its family and carries the hash of the newest.
+    /// Verifies that a family's clock has the number and the hash of its newest entry.
     private mutating func check(clock family: FamilyID, _ number: Int64, _ head: [UInt8]) throws(AuditFinding) {
         let last = chains[family]?.verifier.lastNumber ?? 0
         guard number == last, head == chains[family]?.verifier.head ?? AuditEntry.genesis else {
@@ -241,18 +241,18 @@ public struct AuditLogVerifier {
         return hash
     }
 
-    /// The number of leaves below a node.
+    /// Returns the number of leaves below a node.
     private static func leafCount(_ level: Int) -> Int64 { 1 << Int64(min(8 * level, 62)) }
 
     // MARK: Checkpoints and proofs
 
     private mutating func check(checkpoint note: SignedNote) throws(AuditFinding) {
         guard let checkpoint = trusted.checkpoint(note) else {
-            // Keys are rotated; it suffices that a later, trusted checkpoint covers this one.
-            isUntrusted = true
+            // Keys are rotated. It suffices that a later, trusted checkpoint covers this one.
+            isNewestCheckpointUntrusted = true
             return
         }
-        isUntrusted = false
+        isNewestCheckpointUntrusted = false
         guard checkpoint.origin == header?.origin else { throw AuditFinding(.wrongOrigin) }
         guard checkpoint.time >= newestTime, checkpoint.size >= newest?.size ?? 0 else {
             throw AuditFinding(.clockWentBack, position: checkpoint.size)
@@ -278,14 +278,14 @@ public struct AuditLogVerifier {
             MerkleProof.root(including: leaf.hash, at: leaf.position, size: size, path: path) == newest.root
         else { throw finding }
         // The Merkle log may have a leaf whose entry was pruned, but never the other way round.
-        guard let chain = chains[leaf.family], chain.lastPlaced == leaf.number else {
-            if leaf.number > chains[leaf.family]?.lastPlaced ?? 0 {
+        guard let chain = chains[leaf.family], chain.lastSequenced == leaf.number else {
+            if leaf.number > chains[leaf.family]?.lastSequenced ?? 0 {
                 throw AuditFinding(
-                    .missingEntry, family: leaf.family, number: (chains[leaf.family]?.lastPlaced ?? 0) + 1)
+                    .missingEntry, family: leaf.family, number: (chains[leaf.family]?.lastSequenced ?? 0) + 1)
             }
             throw finding
         }
-        let head = chain.lastPlacedHash
+        let head = chain.lastSequencedHash
         guard LogLeaf(family: leaf.family, number: leaf.number, entryHash: head).hash == leaf.hash else {
             throw AuditFinding(.leafDiffers, family: leaf.family, number: leaf.number, position: leaf.position)
         }
@@ -305,12 +305,12 @@ public struct AuditLogVerifier {
 
     // MARK: The end
 
-    /// The result, after the last record.
+    /// Returns the result, after the last record.
     public func verdict() -> Verdict {
         guard let header else { return .incomplete("there is no header: this is not an export, or not its beginning") }
-        if let finding = goneWithoutRecord() { return .tampered(finding) }
+        if let finding = firstBodyWithoutRecord() { return .tampered(finding) }
         guard isAtEnd else { return .incomplete("the export is truncated: its last line is missing") }
-        if isUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
+        if isNewestCheckpointUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
         if haveClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
             return .tampered(AuditFinding(.noClock, family: family))
         }
@@ -331,7 +331,7 @@ public struct AuditLogVerifier {
             return .incomplete(
                 "nothing shows that the log a witness saw at \(open) entries is the beginning of this one")
         }
-        if let family = header.family, let chain = chains[family], chain.lastPlaced > 0,
+        if let family = header.family, let chain = chains[family], chain.lastSequenced > 0,
             !provenFamilies.contains(family)
         {
             return .incomplete("the family's newest entry is not proven to be in the log")
@@ -345,9 +345,11 @@ public struct AuditLogVerifier {
         return .sound
     }
 
-    private func goneWithoutRecord() -> AuditFinding? {
+    /// Returns the finding of the first body that is missing or unreadable without an erasure record; nil where there
+    /// is none.
+    private func firstBodyWithoutRecord() -> AuditFinding? {
         for (family, chain) in chains.sorted(by: { $0.key < $1.key }) {
-            let gone = chain.gone.filter { !chain.erasures.contains($0.key) }.values.min()
+            let gone = chain.missingBodies.filter { !chain.erasures.contains($0.key) }.values.min()
             let unreadable = chain.unreadable.filter { !chain.erasures.contains($0.key) }.values.min()
             if let number = unreadable, number <= gone ?? .max {
                 return AuditFinding(.unreadableBody, family: family, number: number)

@@ -16,12 +16,12 @@ public enum ExportRecord: Sendable {
     case inclusion(LogLeafPosition, size: Int64, path: [[UInt8]])
     /// Proves that the log of the new size extends that of the old one.
     case consistency(old: Int64, new: Int64, path: [[UInt8]])
-    /// The family's clock when the last of its entries was read.
+    /// The family's clock at the time when the last of its entries was read.
     case clock(FamilyID, number: Int64, head: [UInt8])
-    /// The last line, with the number of clocks; nil in exports without them.
+    /// The last line, with the number of entries and of clocks. `clocks` is nil in exports without them.
     case end(entries: Int64, clocks: Int64?)
 
-    /// The first line of an export: its log, its families and the time at which it was made.
+    /// The first line of an export: its log, its family and the time at which it was created.
     public struct Header: Hashable, Sendable {
         public var origin: String
         /// The exported family; nil for all families.

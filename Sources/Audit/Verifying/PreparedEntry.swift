@@ -5,13 +5,13 @@ import Domain
 public struct PreparedEntry: Sendable {
     public let entry: AuditEntry
     public let payload: ExportRecord.Payload
-    /// Its position in the log; nil while it has none.
+    /// The entry's position in the log; nil while it has none.
     public let position: Int64?
-    /// Whether its hash is correct.
+    /// Whether the entry's hash is correct.
     let isUnaltered: Bool
-    /// Whether its body, if present, matches its commitment.
+    /// Whether the body, if present, matches the entry's commitment.
     let isBodyUnaltered: Bool
-    /// The hash of its leaf in the log.
+    /// The hash of the entry's leaf in the log.
     let leafHash: [UInt8]
 
     public init(_ entry: AuditEntry, _ payload: ExportRecord.Payload, position: Int64?) {

@@ -1,14 +1,14 @@
 import Domain
 
-/// A signed record of the entries of one family that retention deleted, up to a number.
+/// The content of a signed note about the entries of one family that retention deleted, up to a number.
 public struct Prune: Hashable, Sendable {
     public let origin: String
     public let family: FamilyID
     /// The last number that was deleted.
     public let cut: Int64
-    /// The hash of that entry, from which the chain continues.
+    /// The hash of the last deleted entry, from which the chain continues.
     public let hash: [UInt8]
-    /// The time at which that entry was written.
+    /// The time at which the last deleted entry was written.
     public let lastTime: Timestamp
     /// The time at which the entries were deleted.
     public let time: Timestamp

@@ -33,14 +33,14 @@ public struct TextSeal: Sendable {
     package func seal<Kind>(_ text: String, _ field: Field, _ row: Identifier<Kind>) -> [UInt8] {
         let number = random()
         let drawn = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-        let box = key.seal(Array(text.utf8), bound: Self.bound(field, row), nonce: row.bytes + drawn)
+        let box = key.seal(Array(text.utf8), associatedData: Self.bound(field, row), nonce: row.bytes + drawn)
         // The row's id is known when the box is opened.
         return Array(box.dropFirst(row.bytes.count))
     }
 
     /// - Throws: `corrupt` for what another key has sealed, or was sealed for another row.
     package func open<Kind>(_ box: [UInt8], _ field: Field, _ row: Identifier<Kind>) throws(SQLiteError) -> String {
-        guard let text = key.open(row.bytes + box, bound: Self.bound(field, row)) else { throw .corrupt }
+        guard let text = key.open(row.bytes + box, associatedData: Self.bound(field, row)) else { throw .corrupt }
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -3,9 +3,9 @@ import Domain
 import Postgres
 import SQL
 
-/// Authorisation: the first statement of every request, which reads session, account and membership as of one moment.
+/// Authorises callers: reads session, account and membership in one statement, as of one moment.
 struct Access {
-    /// The caller's account, whatever families they belong to. Prolongs an administrator's session.
+    /// Returns the caller's account, whatever families they belong to. It prolongs an administrator's session.
     /// - Parameter orWaiting: whether an account that waits for a guardian is accepted too.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
     func account(_ caller: Caller, orWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
@@ -29,8 +29,8 @@ struct Access {
         return account
     }
 
-    /// - Throws: 401 when the session has ended or the caller is no longer an administrator. The session is not
-    ///   prolonged.
+    /// Requires that the caller is an administrator. It does not prolong the session.
+    /// - Throws: 401 when the session has ended or the caller is no longer an administrator.
     func requireAdministrator(_ caller: Caller, _ queries: any Queries) async throws {
         let rows = try await queries.query(
             """
@@ -40,7 +40,7 @@ struct Access {
         guard rows.first != nil else { throw APIError.sessionHasEnded }
     }
 
-    /// The caller as a member of a family.
+    /// Returns the caller as a member of a family.
     /// - Throws: 401 when the session has ended; 403 while the account waits for a guardian, and for somebody who is
     ///   not a member.
     func member(_ caller: Caller, of family: FamilyID, _ queries: any Queries) async throws -> Member {
@@ -62,7 +62,7 @@ struct Access {
         return try Member(caller, family, role, row)
     }
 
-    /// The caller as a member of their own active family, for operations that name no family.
+    /// Returns the caller as a member of their own active family, for operations that name no family.
     /// - Throws: `refusal`, a 404, when the caller has no family, so that other families' data stays unknown.
     func member(_ caller: Caller, orThrow refusal: APIError, _ queries: any Queries) async throws -> Member {
         let account = try await account(caller, queries)
@@ -70,8 +70,8 @@ struct Access {
         return try await member(caller, of: family, queries)
     }
 
-    /// The condition that the caller's session is still open, for statements that check it along with their own reads:
-    /// `… WHERE u.id = \(caller.userID) AND \(access.sessionCheck(caller))`.
+    /// Returns the condition that the caller's session is still open, for statements that check it along with their own
+    /// reads: `… WHERE u.id = \(caller.userID) AND \(access.sessionCheck(caller))`.
     func sessionCheck(_ caller: Caller) -> SQL {
         switch caller.session {
         case .development: "true"

@@ -12,7 +12,8 @@ extension Services {
         throw APIError(.authorizationDenied, denial)
     }
 
-    /// - Throws: 403 for everybody but administrators; a member's attempt is recorded in their family's audit log.
+    /// Returns the account of an administrator. A member's attempt is recorded in their family's audit log.
+    /// - Throws: 403 for everybody but administrators.
     func requireAdministrator(_ caller: Caller, _ kind: AuditKind) async throws -> Account {
         let account = try await access.account(caller, database)
         if account.isAdmin { return account }

@@ -13,15 +13,15 @@ public struct PasswordHashing: Sendable {
         let operations: UInt64
         let memory: Int
 
-        /// 64 MiB, two passes.
+        /// The cost in production: 64 MiB and two passes.
         public static let interactive = Cost(operations: 2, memory: 64 << 20)
-        /// The least that argon2id allows; for tests only.
+        /// The smallest cost that argon2id allows; for tests only.
         public static let testing = Cost(operations: 1, memory: 8 << 10)
     }
 
-    /// The purpose of a hash. Lanes take turns, and so do the clients in a lane, so that a crowd that signs up delays
-    /// no sign-in.
-    enum Lane: Int, CaseIterable {
+    /// The purpose of a hash. Each purpose has a lane of the pool. The lanes take turns, and so do the clients of a
+    /// lane: many sign-ups do not delay a sign-in.
+    enum Purpose: Int, CaseIterable {
         /// A sign-in from an address that the account has used before.
         case knownSignIn
         case signIn
@@ -37,14 +37,14 @@ public struct PasswordHashing: Sendable {
     /// existing account.
     private let dummyHash: String
 
-    /// The hashing threads and their queue.
-    /// - Parameter queueLimit: how many of each lane may wait. 32 take two seconds if no other lane waits; ten do when
-    ///   all lanes are full.
+    /// Starts the hashing threads, which share a queue.
+    /// - Parameter queueLimit: the number of hashes of each purpose that may wait. 32 take two seconds if no other
+    ///   purpose waits; ten do when all lanes are full.
     static func pool(queueLimit: Int) throws(SystemError) -> BlockingPool {
-        try BlockingPool(name: "nagz-hash", threads: 2, lanes: Lane.allCases.count, queueLimit: queueLimit)
+        try BlockingPool(name: "nagz-hash", threads: 2, lanes: Purpose.allCases.count, queueLimit: queueLimit)
     }
 
-    /// - Parameter pool: with one lane for each `Lane`.
+    /// - Parameter pool: has one lane for each `Purpose`.
     public init(_ pool: BlockingPool, cost: Cost = .interactive) {
         self.pool = pool
         self.cost = cost
@@ -54,12 +54,12 @@ public struct PasswordHashing: Sendable {
             + "bm9ib2R5IGhhcyB0aGlzMQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     }
 
-    /// The hash of a password or PIN, as text to store.
+    /// Returns the hash of a password or PIN, as text to store.
     /// - Throws: 503 when too many wait already.
-    func hash(_ secret: String, _ lane: Lane, for client: some Hashable & Sendable) async throws -> String {
+    func hash(_ secret: String, _ purpose: Purpose, for client: some Hashable & Sendable) async throws -> String {
         let cost = cost
         let normal = Self.normalForm(of: secret)
-        guard let hash = try await run(lane, client, { Self.hash(asTyped: normal, cost) }) else {
+        guard let hash = try await run(purpose, client, { Self.hash(asTyped: normal, cost) }) else {
             throw APIError.noMemoryForSignIn
         }
         return hash
@@ -75,25 +75,27 @@ public struct PasswordHashing: Sendable {
         case asTyped
     }
 
-    /// Whether the secret matches the stored hash. Without a hash it takes as long and does not.
+    /// Returns the form in which the secret matches the stored hash. Without a stored hash it takes as long, and
+    /// returns `.none`.
     /// - Throws: 503 when too many wait already.
     func match(
-        of secret: String, with kept: String?, _ lane: Lane, for client: some Hashable & Sendable
+        of secret: String, with stored: String?, _ purpose: Purpose, for client: some Hashable & Sendable
     ) async throws -> Match {
-        let (text, normal) = (kept ?? dummyHash, Self.normalForm(of: secret))
-        let match = try await run(lane, client) {
+        let (text, normal) = (stored ?? dummyHash, Self.normalForm(of: secret))
+        let match = try await run(purpose, client) {
             if crypto_pwhash_str_verify(text, normal, UInt64(normal.utf8.count)) == 0 { return Match.normalized }
             guard !normal.utf8.elementsEqual(secret.utf8) else { return .none }
             return crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0 ? .asTyped : .none
         }
-        return kept == nil ? .none : match
+        return stored == nil ? .none : match
     }
 
-    /// Returns whether the secret matches the stored hash in any form. Without a hash it takes as long and does not.
+    /// Returns whether the secret matches the stored hash in any form. Without a stored hash it takes as long, and
+    /// returns false.
     func verify(
-        _ secret: String, against kept: String?, _ lane: Lane, for client: some Hashable & Sendable
+        _ secret: String, against stored: String?, _ purpose: Purpose, for client: some Hashable & Sendable
     ) async throws -> Bool {
-        try await match(of: secret, with: kept, lane, for: client) != .none
+        try await match(of: secret, with: stored, purpose, for: client) != .none
     }
 
     private static func normalForm(of secret: String) -> String {
@@ -101,16 +103,16 @@ public struct PasswordHashing: Sendable {
     }
 
     private func run<Value: Sendable>(
-        _ lane: Lane, _ client: some Hashable & Sendable, _ work: @escaping @Sendable () -> Value
+        _ purpose: Purpose, _ client: some Hashable & Sendable, _ work: @escaping @Sendable () -> Value
     ) async throws -> Value {
         do {
-            return try await pool.run(lane: lane.rawValue, client: client.hashValue, work)
+            return try await pool.run(lane: purpose.rawValue, client: client.hashValue, work)
         } catch {
             throw APIError.tooManySignIns
         }
     }
 
-    /// The hash of a secret's own bytes.
+    /// Returns the hash of the secret's bytes as they are, without normalisation; nil when there is not enough memory.
     static func hash(asTyped secret: String, _ cost: Cost) -> String? {
         var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
         guard

@@ -5,7 +5,8 @@ import Domain
 import Foundation
 import JSON
 
-/// Access tokens: JWT (RFC 7519) signed with HMAC-SHA-256 and nothing else, and the refresh tokens beside them.
+/// Creates and verifies access tokens, which are JWTs (RFC 7519) signed with HMAC-SHA-256 and nothing else, and creates
+/// refresh tokens.
 public struct Tokens: Sendable {
     public struct Claims: Hashable, Sendable {
         public let user: UserID
@@ -32,9 +33,10 @@ public struct Tokens: Sendable {
         let header: String
     }
 
-    /// The first signs; all verify, so that a key can be rotated without signing everybody out.
+    /// The keys, newest first. The first one signs; all of them verify, so that a key can be rotated without signing
+    /// everybody out.
     private let keys: [Key]
-    /// Accepts `dev:<user-uuid>`; for development only.
+    /// Whether tokens of the form `dev:<user-uuid>` are accepted; for development only.
     private let acceptsDevelopmentTokens: Bool
 
     /// - Parameter keys: 32 bytes or more each, the newest first.
@@ -50,7 +52,7 @@ public struct Tokens: Sendable {
 
     // MARK: Access tokens
 
-    /// A token for the session, valid for `accessLifetime` from `now`. The same arguments give the same token.
+    /// Returns a token for the session, valid for `accessLifetime` from `now`. The same arguments give the same token.
     public func accessToken(_ claims: Claims, at now: Timestamp) -> String {
         let content = JSONWriter.document { json in
             json.object { json in
@@ -68,7 +70,7 @@ public struct Tokens: Sendable {
         return signed + "." + base64URL(hmacSHA256(Array(signed.utf8), key: keys[0].secret))
     }
 
-    /// The claims of a signed token.
+    /// Returns the claims of a signed token that has not expired.
     /// - Throws: 401, with the same message for every fault of the token.
     public func verify(_ token: String, at now: Timestamp) throws(APIError) -> Claims {
         let verified = try readSigned(token)
@@ -76,7 +78,7 @@ public struct Tokens: Sendable {
         return verified.claims
     }
 
-    /// The claims of a signed token, or of a development token where those are accepted.
+    /// Returns the claims of a signed token, or of a development token where those are accepted.
     fileprivate func read(_ token: String) throws(APIError) -> VerifiedTokens.Entry {
         if acceptsDevelopmentTokens, token.hasPrefix("dev:"), let user = UserID(token.dropFirst(4)) {
             return VerifiedTokens.Entry(user: user, session: .development, expiry: .max)
@@ -85,7 +87,7 @@ public struct Tokens: Sendable {
         return VerifiedTokens.Entry(user: claims.user, session: .signedIn(claims.session), expiry: expiry)
     }
 
-    /// The claims of a signed token, expired or not.
+    /// Returns the claims of a signed token, expired or not.
     private func readSigned(_ token: String) throws(APIError) -> (claims: Claims, expiry: Int64) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= 2_048, token.isASCII, parts.count == 3,
@@ -106,24 +108,24 @@ public struct Tokens: Sendable {
 
     // MARK: Refresh tokens
 
-    /// The stored form of a refresh token.
+    /// Returns the stored form of a refresh token: its SHA-256.
     public static func refreshHash(_ token: String) -> [UInt8] { sha256(Array(token.utf8)) }
 
-    /// The successors of `token`, one for each key, the newest key's first. They are derived from the keys, so nothing
-    /// has to be stored before a successor is used.
+    /// Returns the successors of `token`, one for each key, the newest key's first. They are derived from the keys, so
+    /// that nothing has to be stored before a successor is used.
     public func successors(of token: String) -> [String] {
         keyedHashes(of: "refresh successor \(token)").map(base64URL)
     }
 
-    /// A keyed digest that is stored in place of a text, by each key, the newest first. Texts of different uses MUST
-    /// begin differently.
+    /// Returns keyed digests to store in place of a text: one by each key, the newest first. Texts of different uses
+    /// MUST begin differently.
     func keyedHashes(of text: String) -> [[UInt8]] { keys.map { hmacSHA256(Array(text.utf8), key: $0.secret) } }
 
-    /// A first refresh token, from 32 random bytes.
+    /// Returns the first refresh token of a session, from 32 random bytes.
     public static func refreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }
 }
 
-/// The tokens that a loop has verified before: a valid signature stays valid; only the expiry is checked again.
+/// The tokens that a loop has verified. A valid signature stays valid, so only the expiry is checked again.
 package final class VerifiedTokens {
     private static let limit = 8_192
 
@@ -135,8 +137,8 @@ package final class VerifiedTokens {
     }
 
     private let tokens: Tokens
-    /// ASCII only: Swift compares strings by canonical equivalence, which for ASCII is byte by byte. Otherwise a token
-    /// with U+212A in place of K would be found as well.
+    /// The verified tokens, all of them ASCII: Swift compares strings by canonical equivalence, which for ASCII is byte
+    /// by byte. Otherwise a token with U+212A in place of K would be found as well.
     private var known: [String: Entry] = [:]
 
     init(_ tokens: Tokens) { self.tokens = tokens }
@@ -161,14 +163,14 @@ extension String {
     }
 }
 
-// MARK: Small pieces of libsodium
+// MARK: libsodium
 
-/// Compares in constant time.
+/// Returns whether two byte strings are equal. The time depends on their length only.
 func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && sodium_memcmp(left, right, left.count) == 0
 }
 
-/// Base64 with the URL-safe alphabet and no padding (RFC 4648, section 5).
+/// Encodes bytes as Base64 with the URL-safe alphabet and without padding (RFC 4648, section 5).
 package func base64URL(_ bytes: [UInt8]) -> String {
     var text = [CChar](repeating: 0, count: bytes.count / 3 * 4 + 8)
     sodium_bin2base64(&text, text.count, bytes, bytes.count, sodium_base64_VARIANT_URLSAFE_NO_PADDING)

@@ -3,8 +3,8 @@ import Domain
 import HTTP
 import Synchronization
 
-/// A request as a feature sees it: its typed parameters and body. What every request carries is its `CallContext`, which
-/// a signed-in person's `Caller` has.
+/// A request as a feature sees it: its typed parameters and body. Its `CallContext` comes beside it, or within the
+/// `Caller` where the operation needs a signed-in person.
 package struct Call<Parameters, Body> {
     let parameters: Parameters
     let body: Body
@@ -32,7 +32,7 @@ package struct CallContext: Sendable {
 }
 
 extension CallContext {
-    /// The context of work that no request asked for, such as housekeeping.
+    /// Creates the context of work that no request asked for, such as housekeeping.
     package init(systemActAt now: Timestamp, _ random: any Randomness) {
         self.init(now: now, trace: random.identifier(at: now), request: random.identifier(at: now))
     }
@@ -40,15 +40,16 @@ extension CallContext {
 
 /// An `Idempotency-Key` and a fingerprint of the request that carried it. Both are digests, because bodies hold PINs.
 struct IdempotencyKey: Sendable {
-    /// SHA-256 of the `Idempotency-Key`.
+    /// The SHA-256 of the `Idempotency-Key`.
     let key: [UInt8]
-    /// SHA-256 of that key, method, path and body.
+    /// The SHA-256 of that key, method, path and body.
     let fingerprint: [UInt8]
     /// The status of a successful answer.
     let status: Int
 }
 
-/// A signed-in person. Only `VerifiedTokens.caller` and `SocketTickets.caller` make one. A class, because every step of a request gets it.
+/// A signed-in person. Only `VerifiedTokens.caller` and `SocketTickets.caller` create one. It is a class, because every
+/// step of a request gets it.
 package final class Caller: Sendable {
     /// The proof of the caller's identity.
     enum Session: Sendable {
@@ -90,7 +91,7 @@ package final class Caller: Sendable {
 
     func markReplayed() { replays.store(true, ordering: .relaxed) }
 
-    /// Returns the same person at another moment of a request that takes long.
+    /// Returns the same caller at another time, for a request that takes long.
     func at(_ now: Timestamp) -> Caller {
         let context = CallContext(
             now: now, trace: context.trace, request: context.request, remote: context.remote, client: context.client,
@@ -115,9 +116,9 @@ package final class Caller: Sendable {
 }
 
 extension VerifiedTokens {
-    /// The caller that a bearer token names.
-    /// - Throws: 401 unless the token is signed by us, complete and not expired. Whether its session is still open is
-    ///   for the database to say: `Access` checks that in the statement that reads what the request needs.
+    /// Returns the caller that a bearer token names. It does not check whether the session is still open: `Access` does
+    /// that in the statement that reads what the request needs.
+    /// - Throws: 401 unless the token is present, signed by this service and not expired.
     package func caller(_ token: String?, _ context: CallContext) throws(APIError) -> Caller {
         guard let token else { throw APIError.accessTokenIsMissing }
         let verified = try verify(token, at: context.now)

@@ -4,7 +4,7 @@ import HTTP
 import HTTPClient
 import Postgres
 
-/// Everything that is configurable. No secret has a default.
+/// The configuration of a server. No secret has a default.
 public struct Configuration: Sendable {
     public var host = "127.0.0.1"
     public var port: UInt16 = 9_800
@@ -12,14 +12,14 @@ public struct Configuration: Sendable {
     public var databaseURL: String
     /// The connection string of the same login at a hot standby, which reads long pages of the feed; nil for none.
     public var standbyURL: String?
-    /// Event loops, each a thread.
+    /// The number of event loops, each of which is a thread.
     public var loops: Int
-    /// Database sessions of all loops together; by default four a loop, at most 16. Requests share sessions by
-    /// pipelining; more sessions cost the database more than they bring.
+    /// The number of database sessions of all loops together; by default four for each loop, at most 16. Requests share
+    /// sessions by pipelining; more sessions cost the database more than they bring.
     public var databaseConnections: Int
-    /// Descriptors that the process may open. They limit how many connections the server accepts.
+    /// The number of descriptors that the process may open. It limits how many connections the server accepts.
     public var descriptors: Int?
-    /// 32 bytes or more each, the newest first.
+    /// The keys of access tokens, the newest first, of 32 bytes or more each.
     public var tokenKeys: [[UInt8]]
     /// The keys that seal the audit log's bodies and sign its Merkle log. Without them entries are neither sealed nor
     /// signed: for throw-away data only.
@@ -38,7 +38,7 @@ public struct Configuration: Sendable {
     /// Whether this server sends notifications.
     public var runsDeliveries = true
     public var deliveries = DeliveryOptions()
-    /// The way in which mails about accounts leave the server; nil sends none.
+    /// The transport of mails about accounts; nil sends none.
     public var mail: MailOptions?
     /// The options whose URL leads to an address that `--delivery-networks` does not allow. Nothing is sent to these
     /// URLs.
@@ -62,30 +62,31 @@ public struct Configuration: Sendable {
     public var enforcesRateLimits = true
     /// Limits on the number of open WebSockets.
     var socketLimits = SocketLimiter.Limits()
-    /// Limits of each of them.
+    /// Limits of each WebSocket.
     var webSocketLimits = WebSocketLimits()
-    /// Days from an account's deletion to its purge: 1 to 30.
+    /// The number of days from an account's deletion to its purge: 1 to 30.
     public var purgeDays = AccountPurge.standardDays
-    /// Accepts `Authorization: Bearer dev:<user-uuid>`. For development only; the log warns of it at start.
+    /// Whether `Authorization: Bearer dev:<user-uuid>` is accepted. For development only; the log warns of it at the
+    /// start.
     public var acceptsDevelopmentTokens = false
     public var logLevel = Log.Level.info
     /// The collector that the spans of sampled traces are sent to; nil sends none.
     public var traces: TraceCollector?
     /// The shortest duration of a statement that is logged as slow; nil logs none.
-    public var slowQueries: Duration? = .milliseconds(500)
+    public var slowQueryThreshold: Duration? = .milliseconds(500)
     /// The descriptor that log lines are written to: standard error.
     public var logDescriptor: Int32 = 2
-    /// Origins whose browsers may call the API.
+    /// The origins whose pages may call the API from a browser.
     public var corsOrigins = ["http://localhost:5173"]
     /// The path or HTTP address to which `/` leads; nil for the front page.
     public private(set) var home: String?
     var proxies = TrustedProxies.none
-    /// The memory for responses in all, in bytes.
+    /// The memory for all responses together, in bytes.
     public var answerMemory = Limits().answerMemory
     /// The memory for the responses to one address, in bytes.
     public var answerMemoryPerAddress = Limits().answerMemoryPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
-    /// The number of passwords and PINs that may wait to be hashed, in each lane.
+    /// The number of passwords and PINs that may wait to be hashed, for each purpose.
     var hashingQueueLimit = 32
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
@@ -95,7 +96,7 @@ public struct Configuration: Sendable {
         databaseConnections = min(4 * loops, 16)
     }
 
-    /// Limits of connections and requests.
+    /// The limits of connections and requests.
     var httpLimits: Limits {
         var limits = Limits()
         limits.answerMemory = answerMemory
@@ -108,15 +109,16 @@ public struct Configuration: Sendable {
         return limits
     }
 
-    /// The number of connections that the descriptor limit allows, if it is lower than configured; nil otherwise.
-    public var scarceConnections: Int? {
+    /// The number of connections that the descriptor limit allows; nil unless it is lower than the configured number.
+    public var reducedConnectionLimit: Int? {
         let connections = httpLimits.connections
         return connections < Limits().connections ? connections : nil
     }
 
     /// Makes `/` lead to another page.
     /// - Parameter address: a path such as `/console`, or an address that begins with `https://` or `http://`.
-    /// - Returns: whether it is one of them, in visible ASCII.
+    /// - Returns: whether the address is one of them, in visible ASCII of at most 2,000 characters; otherwise nothing
+    ///   changes.
     public mutating func setHome(_ address: String) -> Bool {
         guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), address.utf8.count <= 2_000,
             ["/", "https://", "http://"].contains(where: { address.hasPrefix($0) && address != $0 }),
@@ -135,24 +137,24 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// Neither an address nor a block.
+    /// The error for a proxy that is neither an address nor a block.
     public struct UnknownProxy: Error {
         public let name: String
     }
 
-    /// Database sessions of one loop, at the primary or at the standby.
+    /// The number of database sessions of one loop, at the primary or at the standby.
     var connectionsPerLoop: Int { max(1, databaseConnections / loops) }
 
-    /// Settings of every database session.
+    /// The settings of every database session.
     static let databaseSessionSettings = [
         ("statement_timeout", "5000"),
         ("lock_timeout", "\(Database.Limits().lockTimeout / .milliseconds(1))ms"),
         ("idle_in_transaction_session_timeout", "5000"),
         // Short statements spend more on planning than on running; every one of them is keyed by family.
         ("plan_cache_mode", "force_generic_plan"), ("TimeZone", "UTC"), ("jit", "off"),
-        // Plans are kept, and may be made while a table is still small: every statement and every join has an index to
-        // go by, and what it asks for is mostly in memory. Measured: with PostgreSQL's defaults a page of the feed is planned
-        // with 15 to 17 sequential scans over empty tables, and a page of recent changes is a quarter slower over full ones.
+        // Plans are kept, and may be made while a table is still small. Every statement and every join has an index,
+        // and most of the data is in memory. Measured with PostgreSQL's defaults: a page of the feed is planned with 15
+        // to 17 sequential scans over empty tables, and a page of recent changes is a quarter slower over full ones.
         ("enable_seqscan", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("random_page_cost", "1.1"),
     ].map { (name: $0.0, value: $0.1) }
 }

@@ -17,7 +17,7 @@ struct Failure {
             cause = nil
         case let fault as PostgresError:
             answer =
-                Self.isPassing(fault)
+                Self.isTransient(fault)
                 ? APIError.serverIsBusy
                 : APIError.serverHasFailed
             cause = fault.description
@@ -27,12 +27,13 @@ struct Failure {
         }
     }
 
-    /// Whether a retry may succeed soon: overload, a lost connection, a timeout, a full disk.
-    private static func isPassing(_ error: PostgresError) -> Bool {
+    /// Returns whether a retry may succeed soon: after overload, a lost connection, a timeout, or a full disk.
+    private static func isTransient(_ error: PostgresError) -> Bool {
         switch error {
         case .unavailable, .connectionLost: true
         case .unexpectedShape: false
-        // Classes 40 (rollback), 53 (resources), 57 (operator intervention, time-outs), 25006 and 55P03 (read-only, lock).
+        // Classes 40 (rollback), 53 (resources) and 57 (operator intervention, timeouts), 25006 (read-only) and
+        // 55P03 (lock).
         case .refused(let refusal):
             ["40", "53", "57"].contains(refusal.sqlState.prefix(2)) || ["25006", "55P03"].contains(refusal.sqlState)
         }

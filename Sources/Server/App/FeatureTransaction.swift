@@ -9,7 +9,7 @@ import SQL
 /// One transaction in which seeds use the server's features without a running server. It commits as a whole or leaves
 /// nothing.
 package enum FeatureTransaction {
-    /// Runs `body` with the features' services, holding the lock of seeds, and commits.
+    /// Runs `body` with the features' services in one transaction, which holds the lock of seeds, and commits it.
     /// - Parameters:
     ///   - databaseURL: the URL of the database, as the owner of the schema.
     ///   - auditKeyring: seals the details about people in the audit log; nil leaves them unsealed.
@@ -36,8 +36,8 @@ package enum FeatureTransaction {
         _ poller: Poller, _ body: (Services) async throws -> Void
     ) async throws {
         let options = try ConnectionOptions(url: url, settings: Configuration.databaseSessionSettings)
-        // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
-        // statement under way fails, and the seed with it.
+        // One session, so that the transaction covers every statement until it is committed. If the session is lost,
+        // the running statement fails, and the seed with it.
         var limits = Database.Limits()
         limits.connections = 1
         let database = Database(options, limits: limits, poller: poller)

@@ -1,18 +1,18 @@
 import HTTP
 
-/// The header fields of this API, and those that browsers of other origins may use.
+/// The header fields of this API, and those that pages of other origins may use.
 enum HeaderFields {
     static let requestID: StaticString = "X-Request-Id"
     /// The execution's trace, in every answer of the AI operations.
     static let traceID = "x-trace-id"
-    /// A client's rate limit: requests allowed, requests left, and seconds until the next window.
+    /// The fields of a client's rate limit: requests allowed, requests left, and seconds until the next window.
     static let rateLimit = (
         limit: "x-ratelimit-limit", remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset"
     )
 
-    /// Whether a response is that of an earlier request.
+    /// The field which says that a response is that of an earlier request.
     static let idempotentReplay = "idempotent-replay"
-    /// The unknown parameters of a read.
+    /// The field that lists the unknown parameters of a read.
     static let ignoredParameters = "ignored-parameters"
 
     static func cors(origins: [String]) -> CORSPolicy {

@@ -10,8 +10,8 @@ import SQL
 /// Several instances may run it at once: each skips the rows that another has locked.
 final class Housekeeping {
     private static let period = Duration.seconds(3_600)
-    /// Rows that one transaction deletes at most.
-    static let batch = 500
+    /// The largest number of rows that one transaction deletes.
+    static let batchSize = 500
 
     private let database: Database
     private let clock: any WallClock
@@ -76,7 +76,7 @@ final class Housekeeping {
     static func sweep(
         _ database: any Queries, counting rows: RetentionCounters? = nil, at now: Timestamp
     ) async throws(PostgresError) -> Int {
-        let ended = try await Retention.run(database, batch: batch, at: now)
+        let ended = try await Retention.run(database, batch: batchSize, at: now)
         rows?.add(ended)
         return ended.reduce(0) { $0 + $1.rows }
     }

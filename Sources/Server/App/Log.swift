@@ -5,8 +5,8 @@ import Foundation
 import JSON
 import Reactor
 
-/// Structured logs: one JSON object a line, written to standard error by a thread of its own, so that a slow reader of
-/// the log slows no request. When 4 MiB wait, further lines are dropped and counted.
+/// Writes structured logs: one JSON object a line, to standard error, on a thread of its own, so that a slow reader of
+/// the log delays no request. When 4 MiB wait, further lines are dropped and counted.
 public final class Log: Sendable {
     public enum Level: Int, Sendable, Comparable {
         case info, warning, error, off
@@ -49,7 +49,7 @@ public final class Log: Sendable {
     private let isDone = DispatchSemaphore(value: 0)
     private let descriptor: Int32
 
-    /// - Parameter descriptor: where the lines go; standard error unless a test wants to read them.
+    /// - Parameter descriptor: the descriptor that lines are written to: standard error, except in tests.
     public init(_ level: Level, clock: any WallClock = SystemClock(), descriptor: Int32 = 2) {
         self.level = level
         self.clock = clock

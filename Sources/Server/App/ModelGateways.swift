@@ -5,8 +5,8 @@ import ModelProviders
 import NagzAI
 import Reactor
 
-/// The models outside this process: the server's own gateway, and third parties that are called with people's keys. Used
-/// on one loop.
+/// The models outside this process: the server's own gateway, and third parties that are called with people's keys.
+/// Used on one loop only.
 package final class ModelGateways {
     /// The server's gateway; nil if none is configured.
     let server: HTTPModelProvider?
@@ -31,7 +31,7 @@ package final class ModelGateways {
             poller, authorities: options.authorities, tracer: calls?.tracer(of: "model gateway"))
         self.loopback = loopback
         server = options.gateway.map { gateway in
-            // Of the styles this is the one that every runtime we know of has.
+            // Every runtime that we know supports this style.
             .openAICompatible(
                 .serverGateway, .server, .localStandard, at: .loopback(loopback, gateway.url), model: gateway.model,
                 key: gateway.key, schemaStyle: .jsonObject, health: shared.gateway)
@@ -46,7 +46,7 @@ package final class ModelGateways {
         loopback.close()
     }
 
-    /// The provider that is called with a person's key.
+    /// Returns the provider that is called with a person's key.
     func provider(_ key: OpenedAIKey) -> HTTPModelProvider {
         let provider = provider(key, shared.health(ofKey: key.digest))
         if let limits { provider.limits = limits }
@@ -63,15 +63,15 @@ package final class ModelGateways {
             schemaStyle: key.schemaStyle, tokensField: key.tokensField, health: health)
     }
 
-    /// Whether the provider of a key can be reached, by the latest calls.
+    /// Returns whether the provider of a key could be reached by the latest calls.
     func network(of key: StoredAIKey) -> NetworkState { health(of: key).network }
 
     func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.digest) }
 
-    /// Whether the URL's host is a public address or resolves to one. The check sends a request without a key over the
-    /// path that later calls take, and ignores the response. A name that does not resolve counts as internal, so that
-    /// callers cannot find out which internal names exist. A host that does not respond counts as public, because every
-    /// later connection is checked too.
+    /// Returns whether the URL's host is a public address or resolves to one. The check sends a request without a key
+    /// over the path that later calls take, and ignores the response. A name that does not resolve counts as internal,
+    /// so that callers cannot find out which internal names exist. A host that does not respond counts as public,
+    /// because every later connection is checked too.
     func isPublic(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
         (limits.head, limits.body) = (32 << 10, 256 << 10)

@@ -24,11 +24,11 @@ public struct ModelOptions: Sendable {
     public var gateway: Gateway?
     /// The prompts for models; nil for the English ones.
     public var prompts: PromptBook?
-    /// The addresses at which third parties are called: the public internet.
+    /// The addresses at which third parties may be called; by default the public internet.
     var networks = NetworkGuard()
-    /// Limits of a call; nil for those that are usual for its host.
+    /// The limits of a call; nil for those that are usual for its host.
     var limits: ModelLimits?
-    /// The file of the authorities that are trusted; nil for the system's.
+    /// The file of the certificate authorities that are trusted; nil for the system's.
     var authorities: String?
 
     public init() {}

@@ -6,19 +6,19 @@ import Reactor
 public final class NagzServer: Sendable {
     private let loops: [EventLoop]
     private let http: HTTPServer
-    /// Serves `/metrics`, on the first loop.
+    /// The server of `/metrics`, on the first loop.
     private let metrics: HTTPServer
-    private let members: [LoopBound<LoopMembers>]
+    private let loopParts: [LoopBound<LoopParts>]
     /// The jobs in the order in which they are started, and ended.
     private let jobs: [RunningJob]
     let parts: ServerParts
-    /// Every route, as `GET /api/v1/nags/{nag_id}`.
+    /// Every route, such as `GET /api/v1/nags/{nag_id}`.
     public let routes: [String]
 
     /// Builds everything and opens the database sessions; listens nowhere and writes nothing yet.
     ///
     /// The database may be away: then requests are answered 503, and sessions are opened when it is back.
-    /// - Parameter slowStatements: is notified of slow statements if none are logged.
+    /// - Parameter slowStatements: the observer of slow statements where they are not logged.
     public init(
         _ configuration: Configuration, clock: any WallClock = SystemClock(),
         random: any Randomness = SystemRandomness(), slowStatements: SlowStatements? = nil
@@ -26,19 +26,19 @@ public final class NagzServer: Sendable {
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         parts = try ServerParts(configuration, loops, clock, random, slowStatements)
         var applications: [Application] = []
-        var members: [LoopBound<LoopMembers>] = []
+        var loopParts: [LoopBound<LoopParts>] = []
         for (number, loop) in loops.enumerated() {
             try loop.start()
-            let (application, member) = try await loop.compose { [parts] in try parts.makeMembers(of: number, $0) }
+            let (application, part) = try await loop.compose { [parts] in try parts.makeLoopParts(of: number, $0) }
             applications.append(application)
-            members.append(member)
+            loopParts.append(part)
         }
-        self.members = members
+        self.loopParts = loopParts
         jobs = try await parts.jobs(loops)
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(
             applications, on: loops, limits: configuration.httpLimits, answerMemory: parts.answerMemory,
-            observer: RequestWatch(telemetry: parts.telemetry, log: parts.log, clock: clock),
+            observer: RequestMonitor(telemetry: parts.telemetry, log: parts.log, clock: clock),
             samplesTraces: configuration.traces != nil)
         metrics = HTTPServer(
             [try MetricsListener.application(parts.telemetry, parts.checkpointStatus, clock)],
@@ -69,20 +69,20 @@ public final class NagzServer: Sendable {
         async let socketsClosed: Void = closeSockets()
         await http.drain(within: time)
         await socketsClosed
-        // Those that were opened meanwhile.
+        // Closes the sockets that were opened meanwhile.
         await closeSockets()
         await metrics.drain(within: .zero)
         for job in jobs { await job.end() }
-        for (loop, member) in zip(loops, members) { await Self.close(member, on: loop) }
+        for (loop, part) in zip(loops, loopParts) { await Self.close(part, on: loop) }
         for loop in loops { loop.stop() }
         parts.stop()
     }
 
     private func closeSockets() async {
-        for (loop, member) in zip(loops, members) {
-            try? await loop.task { _ in await member.value.sockets.drain() }
+        for (loop, part) in zip(loops, loopParts) {
+            try? await loop.task { _ in await part.value.sockets.drain() }
         }
     }
 
-    private static func close(_ member: LoopBound<LoopMembers>, on loop: isolated EventLoop) { member.value.close() }
+    private static func close(_ part: LoopBound<LoopParts>, on loop: isolated EventLoop) { part.value.close() }
 }

@@ -5,27 +5,27 @@ import HTTP
 /// unknown parameters and list them in a response header; writes refuse them; bodies may have other members. With
 /// `Prefer: handling=strict` (RFC 7240) every unknown name is refused.
 final class NameCheck {
-    /// The parameters that operations have asked for, by the operation's id.
-    private var parameters: [String: Set<String>] = [:]
+    /// The names of the parameters that each operation reads, by the operation's id.
+    private var knownParameters: [String: Set<String>] = [:]
 
     func read<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, path: [ParameterReader.Pair],
         query: [ParameterReader.Pair], _ fields: inout [HeaderField]
     ) throws(APIError) -> (Parameters, Body) {
         let (operation, isStrict) = (endpoint.operation, Self.isStrict(request))
-        let asked = parameters[operation.id] ?? []
-        if !isStrict, query.allSatisfy({ asked.contains($0.name) }) {
+        let known = knownParameters[operation.id] ?? []
+        if !isStrict, query.allSatisfy({ known.contains($0.name) }) {
             return try (
                 endpoint.parameters(ParameterReader(path: path, query: query)), endpoint.body(request.body.span)
             )
         }
         let names = KnownNames()
         let read = try endpoint.parameters(ParameterReader(path: path, query: query, names: names))
-        parameters[operation.id] = asked.union(names.known)
+        knownParameters[operation.id] = known.union(names.known)
         if let first = names.unknown.first {
             guard operation.method == .get, !isStrict else { throw first.refusal }
-            let told = names.unknown.prefix(10).map(\.told).joined(separator: ", ")
-            fields.insert(HeaderField(HeaderFields.ignoredParameters, told), at: 0)
+            let ignored = names.unknown.prefix(10).map(\.told).joined(separator: ", ")
+            fields.insert(HeaderField(HeaderFields.ignoredParameters, ignored), at: 0)
         }
         guard isStrict else { return try (read, endpoint.body(request.body.span)) }
         let members = KnownNames()

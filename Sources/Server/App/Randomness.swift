@@ -7,18 +7,18 @@ public protocol Randomness: Sendable {
     func bytes(_ count: Int) -> [UInt8]
 }
 
-/// The system's generator, through libsodium. Short requests are served from a buffer, so that the ids, salts and
-/// nonces of several acts cost one system call. Each byte is used once and then wiped.
+/// The system's random generator, through libsodium. Short requests are served from a buffer, so that the ids, salts
+/// and nonces of several acts cost one system call. Each byte is used once and then wiped.
 public final class SystemRandomness: Randomness {
-    private static let ahead = 512
+    private static let bufferSize = 512
     private let pool = Locked([UInt8]())
 
     public init() {}
 
     public func bytes(_ count: Int) -> [UInt8] {
-        guard count <= Self.ahead / 4 else { return Self.fresh(count) }
+        guard count <= Self.bufferSize / 4 else { return Self.fresh(count) }
         return pool.withLock { pool in
-            if pool.count < count { pool = Self.fresh(Self.ahead) }
+            if pool.count < count { pool = Self.fresh(Self.bufferSize) }
             let rest = pool.count - count
             let bytes = Array(pool[rest...])
             for index in rest..<pool.count { pool[index] = 0 }
@@ -40,7 +40,7 @@ public final class SystemRandomness: Randomness {
 }
 
 extension Randomness {
-    /// A UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
+    /// Returns a UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
     public func identifier<Kind>(at now: Timestamp) -> Identifier<Kind> {
         let random = bytes(10)
         let milliseconds = UInt64(bitPattern: floorDivide(now.microseconds, 1_000)) & 0xffff_ffff_ffff
@@ -50,13 +50,14 @@ extension Randomness {
             high: milliseconds << 16 | 0x7000 | high & 0x0fff, low: 0x8000_0000_0000_0000 | low & 0x3fff_ffff_ffff_ffff)
     }
 
-    /// A code that people type.
+    /// Returns a random code that people type.
     /// - Parameter characters: by default letters and digits except those that look alike (0 O 1 I L).
     public func code(_ length: Int, of characters: String = "ABCDEFGHJKMNPQRSTUVWXYZ23456789") -> String {
         let alphabet = Array(characters)
         var code = ""
         while code.count < length {
-            // Bytes past the last whole multiple are discarded, so that every character is equally likely.
+            // Bytes above the largest multiple of the alphabet's size are discarded, so that every character is equally
+            // likely.
             for byte in bytes(length) where Int(byte) < 256 / alphabet.count * alphabet.count && code.count < length {
                 code.append(alphabet[Int(byte) % alphabet.count])
             }

@@ -18,7 +18,7 @@ public final class RateLimiter: Sendable {
     struct Quota {
         let limit: Int
         let remaining: Int
-        /// Seconds until the next window.
+        /// The number of seconds until the next window.
         let reset: Int
         let isAllowed: Bool
     }
@@ -46,13 +46,13 @@ public final class RateLimiter: Sendable {
 
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }
 
-    /// Counts a request; nil for a tier that is not limited.
+    /// Counts a request. Returns nil for a tier that is not limited.
     func consume(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Quota? {
         guard let limit = Self.limit(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
         let own: Int? = shard(of: key).windows.withLock { windows in
-            // When there is no room for one more address, the addresses of a site count as one.
+            // When the shard is full, new addresses of a site are counted together.
             if key.site != key, windows.count(key, in: minute) == nil, windows.isFull(minute) { return nil }
             return windows.increment(key, in: minute)
         }
@@ -70,7 +70,7 @@ public final class RateLimiter: Sendable {
 
     private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
-    /// Requests in a minute; nil for a tier that is not limited.
+    /// Returns the number of requests allowed in a minute; nil for a tier that is not limited.
     static func limit(of tier: Operation.RateTier) -> Int? {
         switch tier {
         case .read: 300

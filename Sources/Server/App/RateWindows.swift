@@ -1,7 +1,7 @@
 /// Counts a bounded number of keys in windows of equal length. A pure value.
 ///
-/// When there is no room, expired windows are removed first; then, of a few in turn, the one with the smallest count.
-/// So a key with a high count is not evicted by many keys with low ones.
+/// When it is full, expired windows are removed first. If it is still full, the key with the smallest count among a few
+/// is evicted. So a key with a high count is not evicted by many keys with low ones.
 struct RateWindows<Key: Hashable> {
     private struct Window {
         var number: Int64
@@ -11,14 +11,15 @@ struct RateWindows<Key: Hashable> {
     }
 
     /// The number of keys that are compared to find the one to evict.
-    private static var sample: Int { 8 }
+    private static var candidateCount: Int { 8 }
 
     private let limit: Int
     private var windows: [Key: Window] = [:]
     private var ring: [Key] = []
-    private var hand = 0
+    /// The index in `ring` at which the next search for a key to evict begins.
+    private var nextCandidate = 0
     /// The window in which expired ones were last removed.
-    private var sweptAt = Int64.min
+    private var lastSweptWindow = Int64.min
 
     init(limit: Int) {
         precondition(limit > 0)
@@ -26,14 +27,14 @@ struct RateWindows<Key: Hashable> {
     }
 
     var keyCount: Int { windows.count }
-    /// Whether a new key would evict another, in the window of that number.
+    /// Returns whether a new key would evict another one in the window of that number.
     mutating func isFull(_ number: Int64) -> Bool {
         guard windows.count >= limit else { return false }
         sweep(number)
         return windows.count >= limit
     }
 
-    /// A key's count in a window; nil for a key without one.
+    /// Returns a key's count in a window; nil for a key without one.
     func count(_ key: Key, in number: Int64) -> Int? {
         windows[key].flatMap { $0.number == number ? $0.count : nil }
     }
@@ -47,13 +48,13 @@ struct RateWindows<Key: Hashable> {
             windows[key] = window
             return window.count
         }
-        let slot = isFull(number) ? makeRoom(number) : ring.count
+        let slot = isFull(number) ? evictKey(number) : ring.count
         if slot == ring.count { ring.append(key) } else { ring[slot] = key }
         windows[key] = Window(number: number, count: 1, slot: slot)
         return 1
     }
 
-    /// Takes back one count.
+    /// Decrements a key's count in the window of that number.
     mutating func decrement(_ key: Key, in number: Int64) {
         guard let window = windows[key], window.number == number, window.count > 0 else { return }
         windows[key]?.count -= 1
@@ -61,8 +62,8 @@ struct RateWindows<Key: Hashable> {
 
     /// Removes expired windows, at most once a window, because it reads all of them.
     private mutating func sweep(_ number: Int64) {
-        guard sweptAt != number else { return }
-        sweptAt = number
+        guard lastSweptWindow != number else { return }
+        lastSweptWindow = number
         let current = windows.filter { $0.value.number == number }
         ring.removeAll(keepingCapacity: true)
         windows.removeAll(keepingCapacity: true)
@@ -70,17 +71,18 @@ struct RateWindows<Key: Hashable> {
             windows[key] = Window(number: window.number, count: window.count, slot: ring.count)
             ring.append(key)
         }
-        hand = 0
+        nextCandidate = 0
     }
 
-    /// - Returns: the slot of the evicted key.
-    private mutating func makeRoom(_ number: Int64) -> Int {
-        var smallest = hand
-        for offset in 0..<min(Self.sample, ring.count) {
-            let slot = (hand + offset) % ring.count
+    /// Evicts the key with the smallest count among the next few.
+    /// - Returns: its slot.
+    private mutating func evictKey(_ number: Int64) -> Int {
+        var smallest = nextCandidate
+        for offset in 0..<min(Self.candidateCount, ring.count) {
+            let slot = (nextCandidate + offset) % ring.count
             if weight(slot, number) < weight(smallest, number) { smallest = slot }
         }
-        hand = (hand + Self.sample) % ring.count
+        nextCandidate = (nextCandidate + Self.candidateCount) % ring.count
         windows[ring[smallest]] = nil
         return smallest
     }

@@ -2,15 +2,17 @@ import Domain
 import Postgres
 import SQL
 
-/// The time for which one kind of data is kept, and the statements that end it.
+/// A rule of retention: the time for which one kind of data is kept, and the statements that delete or clear it.
 struct RetentionRule: Sendable {
     /// The name of the table, or, if its rows are kept and only a part of each is erased, of that part, such as
     /// `nag_words`.
     let name: String
     let period: Timestamp.Span
-    /// Counts what is due in rows older than a moment, as `count`; nil for data that is kept for a technical reason.
+    /// Returns a statement that counts, as `count`, what is due in rows older than a moment; nil for data that is kept
+    /// for a technical reason.
     let due: (@Sendable (Timestamp) -> SQL)?
-    /// Ends at most `count` rows: those older than `moment`, or, in a technical rule, those that are due at that moment.
+    /// Returns a statement that deletes or clears at most `count` rows: those older than `moment`, or, in a technical
+    /// rule, those that are due at that moment.
     let end: @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
 
     init(
@@ -21,7 +23,7 @@ struct RetentionRule: Sendable {
         self.end = end
     }
 
-    /// A rule whose statement determines itself which rows are due.
+    /// Creates a rule whose statement itself determines which rows are due.
     init(
         technical name: String, _ period: Timestamp.Span,
         end: @escaping @Sendable (_ count: Int, _ now: Timestamp) -> SQL
@@ -33,10 +35,10 @@ struct RetentionRule: Sendable {
     func moment(at now: Timestamp) -> Timestamp { due == nil ? now : now - period }
 }
 
-/// Everything that is kept for a limited time, and for how long.
+/// The rules for all data that is kept for a limited time.
 ///
 /// The audit log has its own retention of 36 months (`nagz audit prune`), because only the schema's owner may delete
-/// from it; deleted accounts are purged by `AccountPurge`. Rows are ended oldest first, so that what is left of a
+/// from it; deleted accounts are purged by `AccountPurge`. The oldest rows are deleted first, so that what is left of a
 /// person's points is the end of their history.
 enum Retention {
     static let year = Timestamp.Span.days(366)
@@ -104,11 +106,11 @@ public enum RetentionCommand {
     public struct Line: Sendable {
         public let name: String
         public let days: Int
-        /// Rows that are due.
+        /// The number of rows that are due.
         public let due: Int
     }
 
-    /// - Parameter isDryRun: only counts; otherwise what is due is ended as well.
+    /// Counts what is due, and deletes or clears it unless this is a dry run.
     public static func run(
         databaseURL: String, isDryRun: Bool, clock: any WallClock = SystemClock()
     ) async throws -> [Line] {
@@ -117,7 +119,7 @@ public enum RetentionCommand {
             let lines = try await Retention.dueCounts(database, at: now).map { rule, rows in
                 Line(name: rule.name, days: Int(rule.period.microseconds / 86_400_000_000), due: rows)
             }
-            if !isDryRun { _ = try await Retention.run(database, batch: Housekeeping.batch, at: now) }
+            if !isDryRun { _ = try await Retention.run(database, batch: Housekeeping.batchSize, at: now) }
             return lines
         }
     }

@@ -6,10 +6,10 @@ import JSON
 import NagzAI
 import Reactor
 
-/// The routes of one loop: parses requests into typed calls and writes answers as responses.
+/// The routes of one loop. It parses requests into typed calls and writes answers as responses.
 ///
-/// A handler of a bearer operation receives a `Caller`, which only a valid token can make; a handler of an open one
-/// does not. Registration is one line an operation: `routes.signedIn(API.createNag, nags.create)`.
+/// A handler of a bearer operation receives a `Caller`, which only a valid token can create; a handler of an open
+/// operation does not. Registration is one line for each operation: `routes.signedIn(API.createNag, nags.create)`.
 final class RouteTable {
     private(set) var routes: [Route] = []
     private let services: Services
@@ -23,7 +23,7 @@ final class RouteTable {
         self.log = log
     }
 
-    /// An operation without authentication.
+    /// Adds an operation without authentication.
     func open<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (CallContext, Call<Parameters, Body>) async throws -> Answer
@@ -35,7 +35,8 @@ final class RouteTable {
         }
     }
 
-    /// An operation with optional authentication: the caller is nil without a token, and with one that is not valid.
+    /// Adds an operation with optional authentication: the caller is nil without a token, and with one that is not
+    /// valid.
     func optionallySignedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller?, CallContext, Call<Parameters, Body>) async throws -> Answer
@@ -48,7 +49,7 @@ final class RouteTable {
         }
     }
 
-    /// An operation for signed-in callers.
+    /// Adds an operation for signed-in callers.
     func signedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Answer
@@ -67,7 +68,7 @@ final class RouteTable {
         }
     }
 
-    /// An operation for signed-in callers whose answer is not a JSON document: text, bytes, or a stream.
+    /// Adds an operation for signed-in callers whose answer is not a JSON document: text, bytes, or a stream.
     func signedInResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Response
@@ -104,13 +105,13 @@ final class RouteTable {
         }
     }
 
-    /// An operation whose answer does not change while the server runs: sent from the loop without a task.
+    /// Adds an operation whose answer does not change while the server runs. The loop sends it without a task.
     func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
         let response = Response(.ok, .json, bytes: answer.content)
         routes.append(Route(endpoint.operation, answer: .immediate { _ in response }))
     }
 
-    /// A route outside the contract's operations.
+    /// Adds a route outside the contract's operations.
     func add(_ route: Route) { routes.append(route) }
 
     // MARK: From request to response
@@ -126,7 +127,7 @@ final class RouteTable {
     }
 
     private func addResponding(_ operation: Operation, _ work: @escaping Work<Response>) {
-        let confined = LoopBound(value: work)
+        let boundWork = LoopBound(value: work)
         let (services, log) = (LoopBound(value: services), log)
         routes.append(
             Route(
@@ -137,7 +138,7 @@ final class RouteTable {
                         let context = try CallContext(request, operation, at: services.value.clock.now())
                         let scope = RequestScope(request: request.id, trace: request.trace)
                         var response = try await RequestScope.$current.withValue(scope) {
-                            try await confined.value(request, context, &fields)
+                            try await boundWork.value(request, context, &fields)
                         }
                         if !fields.isEmpty { response.fields.insert(contentsOf: fields, at: 0) }
                         return response
@@ -161,6 +162,7 @@ final class RouteTable {
         return Call(parameters, body)
     }
 
+    /// Requires a body that the operation can read.
     /// - Throws: 415 for a body that is encoded, or is not of the operation's media type.
     private static func requireReadable(_ request: Request, _ form: ContentForm) throws(APIError) {
         guard form != .nothing, !request.body.isEmpty else { return }
@@ -172,13 +174,13 @@ final class RouteTable {
         }
     }
 
-    /// Whether a media type is JSON's, or one with its suffix (RFC 6839 §3.1).
+    /// Returns whether a media type is JSON's, or one with its suffix (RFC 6839 §3.1).
     private static func isJSON(_ type: String) -> Bool {
         let name = type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
         return name == "application/json" || name.hasSuffix("+json")
     }
 
-    /// Returns what the handler returns to the signed-in caller.
+    /// Runs the handler for the signed-in caller, and returns its result.
     private func serve<Parameters, Body, Answer, Value>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
@@ -198,25 +200,26 @@ final class RouteTable {
                 caller = caller.traced(by: trace)
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
                 let value = try await Self.serve(caller, call, tracedBy: trace, handler)
-                Self.tellReplay(caller, &fields)
+                Self.addReplayField(caller, &fields)
                 return value
             }
             let value = try await handler(caller, call)
-            Self.tellReplay(caller, &fields)
+            Self.addReplayField(caller, &fields)
             return value
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
-            try countEnded(caller, endpoint.operation, &fields)
+            try countByAddress(caller, endpoint.operation, &fields)
             throw isTraced ? refusal.traced(by: caller.context.trace) : refusal
         } catch let refusal as APIError where isTraced {
             throw refusal.traced(by: caller.context.trace)
         }
     }
 
-    private static func tellReplay(_ caller: Caller, _ fields: inout [HeaderField]) {
+    private static func addReplayField(_ caller: Caller, _ fields: inout [HeaderField]) {
         if caller.isReplayed { fields.append(HeaderField(HeaderFields.idempotentReplay, "true")) }
     }
 
-    /// Not inlined, or the frame of every request would have room for the handler twice.
+    /// Runs the handler under a trace that the client has named. Not inlined, so that the frame of every request stays
+    /// small.
     @inline(never)
     private static func serve<Parameters, Body, Value>(
         _ caller: Caller, _ call: Call<Parameters, Body>, tracedBy trace: TraceID,
@@ -229,7 +232,7 @@ final class RouteTable {
 
     private static func clientTrace(_ part: some Any) -> TraceID? { (part as? any NamesTrace)?.clientTrace }
 
-    /// The caller that the request's token names. A request without a valid token is counted by its address.
+    /// Returns the caller that the request's token names. A request without a valid token is counted by its address.
     private func caller(
         of request: Request, _ operation: Operation, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) -> Caller {
@@ -244,9 +247,9 @@ final class RouteTable {
         return caller
     }
 
-    /// A request of an ended session is counted by its address, so that whoever holds an old token cannot use up the
-    /// account's limit.
-    private func countEnded(
+    /// Counts a request of an ended session by its address instead, so that a person with an old token cannot use up
+    /// the account's limit.
+    private func countByAddress(
         _ caller: Caller, _ operation: Operation, _ fields: inout [HeaderField]
     ) throws(APIError) {
         limiter.refund(.user(caller.userID), operation.tier, at: caller.now)
@@ -287,11 +290,11 @@ final class RouteTable {
                 $0.field("cause", cause)
             }
         }
-        return refusal(failure.answer, request.id.description, fields)
+        return errorResponse(failure.answer, request.id.description, fields)
     }
 
-    /// An error in its envelope.
-    static func refusal(_ error: APIError, _ requestID: String, _ fields: [HeaderField] = []) -> Response {
+    /// Returns the response for an error, with its envelope.
+    static func errorResponse(_ error: APIError, _ requestID: String, _ fields: [HeaderField] = []) -> Response {
         var fields = fields
         if let seconds = error.retryAfter { fields.append(HeaderField("retry-after", String(seconds))) }
         if error.status == 401 { fields.append(HeaderField("www-authenticate", "Bearer")) }

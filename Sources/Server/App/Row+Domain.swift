@@ -2,7 +2,7 @@ import Domain
 import Postgres
 
 extension Row {
-    /// The moment in a column that is never null.
+    /// Returns the time in a column that is never null.
     @inline(__always)
     func timestamp(_ column: Int) -> Timestamp { optionalTimestamp(column) ?? .epoch }
 

@@ -2,10 +2,10 @@ import Foundation
 import Postgres
 import Reactor
 
-/// The database schema as the files of a folder describe it.
+/// The database schema as the migrations of a folder describe it.
 public enum Schema {
     /// The error of a server whose database lacks migrations.
-    public struct Pending: Error, CustomStringConvertible {
+    public struct MigrationsPending: Error, CustomStringConvertible {
         public let migrations: Int
         public var description: String {
             "the database lacks \(migrations) migration\(migrations == 1 ? "" : "s"): run nagz migrate first"
@@ -16,7 +16,7 @@ public enum Schema {
     /// would do.
     /// - Parameters:
     ///   - databaseURL: the schema owner's.
-    ///   - restored: called for each thing that was missing although its migration was applied.
+    ///   - restored: called with each part that was missing although its migration was applied.
     /// - Returns: the number of pending migrations.
     @discardableResult
     public static func migrate(
@@ -41,8 +41,8 @@ public enum Schema {
     /// Checks that a server can work with the database: its login has the privileges it needs and no others, and the
     /// schema is this program's.
     /// - Parameter databaseURL: the server login's.
-    /// - Throws: `RoleFault`, `Pending`, or `Migrator.Fault` when the database is newer than the files or differs from
-    ///   them.
+    /// - Throws: `RoleFault`, `MigrationsPending`, or `Migrator.Fault` when the database is newer than the files or
+    ///   differs from them.
     public static func check(folder: String, databaseURL: String) async throws {
         let requirements = try SchemaRequirements(migrations(folder))
         try await withDatabase(databaseURL) { database in

@@ -13,18 +13,19 @@ struct SchemaRequirements: Sendable {
         version = migrations.count
     }
 
-    /// The session's login is a member of `nagz_server`, owns nothing, and can become no other role.
+    /// Checks that the session's login is a member of `nagz_server`, owns nothing, and can become no other role.
     /// - Throws: `RoleFault`.
     func checkRole(_ queries: any Queries) async throws { try await ServerLogin.checkRole(queries) }
 
-    /// All migrations are applied, and no others.
-    /// - Throws: `Schema.Pending` or `Migrator.Fault`.
+    /// Checks that all migrations are applied, and no others.
+    /// - Throws: `Schema.MigrationsPending` or `Migrator.Fault`.
     func checkMigrations(_ queries: any Queries) async throws {
         let pending = try await migrator.pending(queries).count
-        guard pending == 0 else { throw Schema.Pending(migrations: pending) }
+        guard pending == 0 else { throw Schema.MigrationsPending(migrations: pending) }
     }
 
-    /// The session's login has the privileges that the migrations grant, and no others. The migrations MUST be applied.
+    /// Checks that the session's login has the privileges that the migrations grant, and no others. The migrations MUST
+    /// be applied.
     /// - Throws: `RoleFault`.
     func checkGrants(_ queries: any Queries) async throws { try await ServerLogin.checkPrivileges(queries, grants) }
 }

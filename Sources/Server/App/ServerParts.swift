@@ -6,7 +6,7 @@ import NagzAI
 import Postgres
 import Reactor
 
-/// The parts that the loops and jobs of a server share, and the parts of each of them.
+/// The parts that a server's loops and jobs share. It creates each loop's own parts, and the jobs.
 struct ServerParts: Sendable {
     let configuration: Configuration
     let clock: any WallClock
@@ -14,9 +14,9 @@ struct ServerParts: Sendable {
     let log: Log
     let telemetry: Telemetry
     let checkpointStatus: CheckpointStatus
-    /// Memory for answers, shared by the handlers and connections of all loops.
+    /// The memory for answers, shared by the handlers and connections of all loops.
     let answerMemory: MemoryBudget
-    /// Exports under way, of all loops.
+    /// The limiter of the exports of all loops.
     let exports: ExportLimiter
     private let tokens: Tokens
     private let hashing: PasswordHashing
@@ -51,14 +51,14 @@ struct ServerParts: Sendable {
             loops: configuration.loops, exportsSpans: configuration.traces != nil,
             standby: configuration.standbyURL.map { _ in StandbyUse(log) })
         let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
-        slow = configuration.slowQueries.map(slowQueries.observer) ?? slowStatements
+        slow = configuration.slowQueryThreshold.map(slowQueries.observer) ?? slowStatements
         realtimeExchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
         answerMemory = configuration.httpLimits.answerBudget
         exports = ExportLimiter(configuration.httpLimits)
         checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
     }
 
-    /// Ends the threads that belong to no loop.
+    /// Stops the threads that belong to no loop.
     func stop() {
         hashingPool.stop()
         picturePool.stop()
@@ -76,8 +76,8 @@ struct ServerParts: Sendable {
 
     // MARK: Loops
 
-    /// The application of one loop, and what else is on it.
-    func makeMembers(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopMembers>) {
+    /// Creates the application of one loop and the loop's other parts, and starts these.
+    func makeLoopParts(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopParts>) {
         let database = try database(Database.Limits(connections: configuration.connectionsPerLoop), poller)
         database.open()
         let standby = try configuration.standby(telemetry.standby, slow: slow, poller)
@@ -92,19 +92,19 @@ struct ServerParts: Sendable {
             realtimeExchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
         let application = try makeApplication(services, sockets)
         let isFirst = number == 0
-        let members = LoopMembers(
+        let loopParts = LoopParts(
             database: database, standby: standby,
-            pulse: LoopPulse(services, telemetry.loops[number], sampling: isFirst ? telemetry : nil),
-            watch: isFirst ? DatabaseWatch(database, clock, telemetry) : nil,
+            loopMonitor: LoopMonitor(services, telemetry.loops[number], sampling: isFirst ? telemetry : nil),
+            databaseMonitor: isFirst ? DatabaseMonitor(database, clock, telemetry) : nil,
             housekeeping: isFirst
                 ? Housekeeping(
                     database: database, ledger: services.ledger, clock: clock, random: random, log: log,
                     counters: telemetry.retention, purgeDays: configuration.purgeDays) : nil,
             sockets: sockets, models: models, mailer: mailer, texts: texts)
-        members.pulse.start()
-        members.watch?.start()
-        members.housekeeping?.start()
-        return (application, LoopBound(value: members))
+        loopParts.loopMonitor.start()
+        loopParts.databaseMonitor?.start()
+        loopParts.housekeeping?.start()
+        return (application, LoopBound(value: loopParts))
     }
 
     private func makeApplication(_ services: Services, _ sockets: LoopSockets) throws -> Application {
@@ -117,13 +117,13 @@ struct ServerParts: Sendable {
             router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
             proxies: configuration.proxies, requestIDField: HeaderFields.requestID,
             refusal: { status, reason, id in
-                RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), id.description)
+                RouteTable.errorResponse(APIError(status: Int(status.rawValue), reason: reason), id.description)
             })
     }
 
     // MARK: Jobs
 
-    /// The jobs of this instance, in the order in which they are started, and ended.
+    /// Creates the jobs of this instance, in the order in which they are started and ended.
     func jobs(_ loops: [EventLoop]) async throws -> [RunningJob] {
         guard let loop = loops.first else { return [] }
         let keys = configuration.auditKeyring
@@ -201,14 +201,14 @@ struct ServerParts: Sendable {
     }
 }
 
-/// The parts of one loop besides its requests.
-struct LoopMembers {
+/// The parts of one loop that are not routes.
+struct LoopParts {
     let database: Database
     let standby: Standby?
-    let pulse: LoopPulse
-    /// The watch of the database; nil but on the first loop.
-    let watch: DatabaseWatch?
-    /// The housekeeping; nil but on the first loop.
+    let loopMonitor: LoopMonitor
+    /// The monitor of the database; nil except on the first loop.
+    let databaseMonitor: DatabaseMonitor?
+    /// The housekeeping; nil except on the first loop.
     let housekeeping: Housekeeping?
     let sockets: LoopSockets
     let models: ModelGateways
@@ -225,7 +225,7 @@ struct LoopMembers {
 }
 
 extension APIError {
-    /// The answer to a request that HTTP refused before any operation saw it.
+    /// Creates the answer to a request that HTTP refused before any operation saw it.
     fileprivate init(status: Int, reason: String) {
         let code = ErrorCode.allCases.first { $0.status == status } ?? .malformedRequest
         self.init(code, reason, status: status)

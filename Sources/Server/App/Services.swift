@@ -8,7 +8,7 @@ import TimeZones
 /// The parts that the features of one loop share. Used on that loop only.
 package final class Services {
     package let database: Database
-    /// Reads long pages of the feed, where there is one.
+    /// The standby that reads long pages of the feed; nil where none is configured.
     let standby: Standby?
     let ledger: Ledger
     let access: Access
@@ -17,7 +17,7 @@ package final class Services {
     let tokens: Tokens
     package let verifiedTokens: VerifiedTokens
     let hashing: PasswordHashing
-    /// Checks and cleans pictures; nil where none are received.
+    /// The threads that check pictures and remove their metadata; nil where no pictures are received.
     let picturePool: BlockingPool?
     let heuristics: Heuristics
     package let zones = ZoneTable()
@@ -27,21 +27,21 @@ package final class Services {
     let auditKeyring: AuditKeyring?
     /// The times at which nags escalate; the same on every instance.
     let escalationPlan: EscalationPlan
-    /// Memory for answers, shared by the connections of all loops. A handler reserves from it before it builds a large
-    /// answer.
+    /// The memory for answers, shared by the connections of all loops. A handler reserves from it before it builds a
+    /// large answer.
     let answerMemory: MemoryBudget
-    /// Exports under way, shared by all loops.
+    /// The limiter of exports, shared by all loops.
     let exports: ExportLimiter
     /// The models that questions can be sent to.
     package let models: ModelGateways
-    /// Sends mails about accounts; nil where the operator has not configured any.
+    /// The sender of mails about accounts; nil where the operator has not configured any.
     let mailer: Mailer?
-    /// Sends codes by text message; nil where the operator has not configured a gateway for them.
+    /// The sender of codes by text message; nil where the operator has not configured a gateway for them.
     let texts: TextMessenger?
     /// The public key that browsers subscribe with; nil where they get no messages.
     let webPushKey: String?
-    /// Reads that cost much: one at a time for each person, two on this loop.
-    let throttledQueries: Lane<UserID>
+    /// The limiter of costly reads: one at a time for each person, two on this loop.
+    let costlyReadLimiter: KeyedLimiter<UserID>
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
@@ -64,7 +64,8 @@ package final class Services {
         self.models = models
         self.heuristics = heuristics
         access = Access()
-        throttledQueries = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
+        costlyReadLimiter = KeyedLimiter(
+            database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
         self.answerMemory = answerMemory
         self.exports = exports
         sealing = Sealing(auditKeyring, random: random)
@@ -76,7 +77,8 @@ package final class Services {
             changes: changes)
     }
 
-    /// The services of a process that answers no clients, such as a seed: without pictures, models, messages and checkpoints.
+    /// Creates the services of a process that answers no clients, such as a seed: without pictures, models, messages
+    /// and checkpoints.
     convenience init(
         standalone database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens,
         hashing: PasswordHashing, auditKeyring: AuditKeyring?, escalationPlan: EscalationPlan = .standard

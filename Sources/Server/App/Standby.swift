@@ -4,7 +4,7 @@ import SQL
 
 /// A hot standby that reads the entities of long pages, in place of the primary. Used on one loop.
 ///
-/// When it does not answer, or not within two seconds, the primary does. Lost sessions are opened again in the background.
+/// When it does not answer within two seconds, the primary answers. Lost sessions are opened again in the background.
 package final class Standby {
     /// The default that selects a standby where the connection string names several hosts.
     static let defaults = [(keyword: "target_session_attrs", value: "standby")]
@@ -17,7 +17,7 @@ package final class Standby {
     private var database: Database
 
     /// - Parameters:
-    ///   - use: shared with other loops.
+    ///   - use: the counts, shared with other loops.
     ///   - connections: the number of sessions of this loop.
     /// - Throws: `PostgresError.unavailable` if the connection string is malformed.
     init(
@@ -69,7 +69,7 @@ package final class Standby {
         }
     }
 
-    /// Opens sessions that lead to a standby, if there is one. A promoted server keeps those from before.
+    /// Opens sessions to a standby anew, if there is one. A server that was promoted keeps its earlier sessions.
     private func reopen(insteadOf old: Database) {
         guard old === database else { return }
         old.close()
@@ -79,7 +79,7 @@ package final class Standby {
 }
 
 extension Configuration {
-    /// The standby for one loop; nil where none is configured.
+    /// Creates the standby for one loop; nil where none is configured.
     func standby(_ use: StandbyUse?, slow: SlowStatements?, _ poller: Poller) throws(PostgresError) -> Standby? {
         guard let standbyURL, let use else { return nil }
         return try Standby(url: standbyURL, connections: connectionsPerLoop, use, slow: slow, poller: poller)

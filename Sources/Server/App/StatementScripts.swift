@@ -6,12 +6,12 @@ import NagzAI
 import Postgres
 import SQL
 
-/// The server's own statements as pgbench scripts. deploy/bench measures with them what the database reaches at one
-/// transaction per request.
+/// The server's own statements as pgbench scripts. With them, deploy/bench measures the throughput of the database at
+/// one transaction for each request.
 ///
 /// The scripts are printed from the statements that the features run, so they cannot drift from them.
 package struct StatementScripts {
-    /// File names and contents.
+    /// The names and contents of the files.
     package let files: [(name: String, content: String)]
 
     private static let user = UserID(high: 1, low: 1)
@@ -71,7 +71,7 @@ package struct StatementScripts {
         ]
     }
 
-    /// An ordinary answer: by the rules, with no constraint that concerns it.
+    /// Returns the record of an ordinary answer: by the rules, with no constraint that concerns it.
     private static func execution(at now: Timestamp) -> ExecutionRecord {
         let report = ExecutionReport(
             id: event.retyped(), provider: ProviderName.heuristic.rawValue,
@@ -85,7 +85,7 @@ package struct StatementScripts {
             operation: .operation(.selectTone), nagID: nag, errorCode: nil, createdAt: now, execution: report)
     }
 
-    /// The statement on one line, with pgbench's variables where requests differ and literals elsewhere.
+    /// Returns the statement on one line, with pgbench's variables where requests differ and literals elsewhere.
     private static func script(_ statement: SQL, _ now: Timestamp) -> String {
         var text = statement.text
         for (index, value) in statement.values.enumerated().reversed() {

@@ -1,6 +1,6 @@
 /// Decides which key may run next. It limits how many run at the same time, in total and per key, and keys take turns.
 ///
-/// A pure value: the caller creates the tickets of the waiting requests.
+/// It is a pure value: the caller creates the tickets of the waiting tasks.
 struct TurnQueue<Key: Hashable> {
     private let limit: Int
     private let limitPerKey: Int
@@ -12,21 +12,23 @@ struct TurnQueue<Key: Hashable> {
     private(set) var runningCount = 0
     private(set) var waitingCount = 0
 
-    /// - Parameter queueLimit: how many tickets may wait in all; one key may have a quarter of that.
+    /// - Parameter queueLimit: the number of tickets that may wait in all; one key may have a quarter of that.
     init(limit: Int, limitPerKey: Int, queueLimit: Int) {
         self.limit = limit
         self.limitPerKey = limitPerKey
         self.queueLimit = queueLimit
     }
 
-    /// Whether the key may run at once; if so `leave` MUST follow.
+    /// Begins a run of the key if it may run at once; then `leave` MUST follow.
+    /// - Returns: whether it may.
     mutating func enter(_ key: Key) -> Bool {
         guard waiting[key] == nil, mayRun(key) else { return false }
         start(key)
         return true
     }
 
-    /// Queues a ticket; false when too many wait already.
+    /// Queues a ticket.
+    /// - Returns: false when too many wait already.
     mutating func wait(_ key: Key, ticket: UInt64) -> Bool {
         let own = waiting[key]?.count ?? 0
         guard waitingCount < queueLimit, own < max(1, queueLimit / 4) else { return false }
@@ -54,7 +56,8 @@ struct TurnQueue<Key: Hashable> {
         return tickets
     }
 
-    /// Removes a ticket that no longer waits; false when it may run already.
+    /// Removes a ticket that no longer waits.
+    /// - Returns: false when it may run already.
     mutating func withdraw(_ key: Key, ticket: UInt64) -> Bool {
         guard let index = waiting[key]?.firstIndex(of: ticket) else { return false }
         waiting[key]?.remove(at: index)

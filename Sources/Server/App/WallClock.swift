@@ -3,7 +3,7 @@ import Foundation
 
 /// The time of day; injected, so that tests can set it.
 public protocol WallClock: Sendable {
-    /// The time in whole milliseconds, the precision that clients see.
+    /// Returns the time in whole milliseconds, the precision that clients see.
     func now() -> Timestamp
     /// Whether the clock is meant to agree with the database's.
     var matchesDatabaseClock: Bool { get }

@@ -2,7 +2,7 @@ import Audit
 import Domain
 
 /// The secrets of the audit log, read from a file outside the database: the log's name, the keys that sign it, and the
-/// master keys that wrap people's keys. Of each kind the newest comes first.
+/// master keys that wrap people's keys. The newest key of each kind comes first.
 ///
 ///     origin nagz.example/5f2c9a01
 ///     sign 64 hexadecimal digits
@@ -14,9 +14,10 @@ public struct AuditKeyring: Sendable {
     public let origin: String
     /// The signing keys, newest first. All of them sign; verifiers pin the first.
     public let signing: [SigningKey]
-    /// The master keys, newest first. Only the first one wraps keys of people; all of them unwrap.
+    /// The master keys: the newest first, and `nextMaster` last. Only the first one wraps keys of people; all of them
+    /// unwrap.
     public let masters: [MasterKey]
-    /// The master key that will wrap after the rotation.
+    /// The master key that will wrap keys after the rotation; nil when there is none.
     public let nextMaster: MasterKey?
 
     /// A reason for which a key file cannot be used.
@@ -78,9 +79,9 @@ public struct AuditKeyring: Sendable {
         bytes(hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
     }
 
-    /// Each key with a note, signed by it and its neighbour, that vouches for both: whoever pins one key can follow the
-    /// log to the others. A stolen key is removed from the file before the next comes in, so that nothing vouches for
-    /// it.
+    /// The signing keys, and with each a note of its neighbour that vouches for it; nil where there is one key only. A
+    /// person who pins one key can follow the notes to the others. A stolen key is removed from the file before its
+    /// successor is added, so that no note vouches for it.
     var handovers: [(key: VerifierKey, note: SignedNote?)] {
         guard signing.count > 1 else { return signing.map { ($0.verifier, nil) } }
         return zip(signing.dropFirst(), signing).flatMap { old, new in

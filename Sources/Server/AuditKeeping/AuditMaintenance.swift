@@ -26,21 +26,22 @@ struct AuditMaintenance {
             database: database, random: random, sealing: sealing, comparesClocks: clock.matchesDatabaseClock)
     }
 
-    /// The context of an act of the command line.
+    /// Returns the context of an act of the command line.
     func context(_ now: Timestamp) -> CallContext {
         CallContext(systemActAt: now, random)
     }
 
     /// Writes an act in a transaction.
-    /// - Throws: `NoChain` when the family has no clock, or one that runs too far ahead.
+    /// - Throws: `ChainUnavailable` when the family has no clock or one that runs too far ahead, and when this
+    ///   machine's clock differs too much from the database's.
     func perform(_ act: Act, in family: FamilyID, _ context: CallContext, _ transaction: Transaction) async throws {
         let seal = try await ledger.seal(for: act, transaction)
         let rows = try await transaction.query(ledger.statement(act, in: family, context, seal: seal))
-        guard !rows.isEmpty else { throw NoChain(family: family) }
+        guard !rows.isEmpty else { throw ChainUnavailable(family: family) }
     }
 
-    /// The family's chain accepts no entry at present.
-    struct NoChain: Error, CustomStringConvertible {
+    /// The error for a family whose chain accepts no entry at present.
+    struct ChainUnavailable: Error, CustomStringConvertible {
         let family: FamilyID
         var description: String { "the chain of \(family) accepts no entry: its clock is missing or runs ahead" }
     }

@@ -1,9 +1,11 @@
 import SQL
 
-/// The families that rows of a table name.
+/// Lists the families that rows of a table name.
 enum NamedFamilies {
-    /// A part of a `WITH RECURSIVE`: one index lookup for each family, however many rows it has. The last row is null.
-    /// - Parameter isNext: which families, by the column `family_id`.
+    /// Returns a part of a `WITH RECURSIVE`, with one index lookup for each family, however many rows it has. Its last
+    /// row is null.
+    /// - Parameter isNext: a condition on the column `family_id` that the first family meets; all families after it
+    ///   follow.
     static func commonTableExpression(_ name: SQL, of table: SQL, where isNext: SQL) -> SQL {
         """
         \(name) (family_id) AS (

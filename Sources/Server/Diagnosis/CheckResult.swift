@@ -4,7 +4,7 @@ public struct CheckResult: Sendable, Hashable {
         case ok
         /// The server runs, but an operator should know.
         case warning
-        /// The service does not start or does not work, or must not.
+        /// The service does not start or does not work, or must not be started.
         case failed
         case notConfigured = "not configured"
     }
@@ -13,7 +13,7 @@ public struct CheckResult: Sendable, Hashable {
     public let status: Status
     /// The finding, in one line.
     public let text: String
-    /// The advice, in one or more lines; nil where nothing is to do.
+    /// The advice, in one or more lines; nil where nothing has to be done.
     public let advice: String?
 
     private init(_ name: String, _ status: Status, _ text: String, advice: String?) {

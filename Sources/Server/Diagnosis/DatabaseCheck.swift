@@ -3,8 +3,8 @@ import Foundation
 import Postgres
 import SQL
 
-/// Checks the database as the server's login sees it: the server, its writes, the clocks, the role, the schema and its grants.
-/// Everything runs in read-only transactions.
+/// Checks the database as the server's login sees it: the server, its writes, the clocks, the role, the schema and its
+/// grants. Everything runs in read-only transactions.
 public struct DatabaseCheck: Sendable {
     static let oldestVersion = 150_000
 
@@ -14,9 +14,10 @@ public struct DatabaseCheck: Sendable {
     private let clock: any WallClock
 
     /// - Parameters:
-    ///   - databaseURL: the server login's.
-    ///   - folder: of the migrations.
-    ///   - isRestored: whether the database was restored from a backup, so that one in recovery is no standby.
+    ///   - databaseURL: the URL of the server's login.
+    ///   - folder: the folder of the migrations.
+    ///   - isRestored: whether the database was restored from a backup. If such a database is in recovery, it is not a
+    ///     standby.
     public init(databaseURL: String, folder: String, isRestored: Bool = false, clock: any WallClock = SystemClock()) {
         (self.databaseURL, self.folder, self.isRestored, self.clock) = (databaseURL, folder, isRestored, clock)
     }
@@ -88,7 +89,7 @@ public struct DatabaseCheck: Sendable {
     }
 
     /// - Parameters:
-    ///   - protocol: of the encryption; nil without.
+    ///   - protocol: the protocol of the encryption; nil without encryption.
     ///   - isLocal: whether the database is on this machine.
     static func server(
         version: String, number: Int, isStandby: Bool, protocol: String?, isLocal: Bool
@@ -121,7 +122,7 @@ public struct DatabaseCheck: Sendable {
         clocks(skew: try await ClockSkew.measure(queries, clock).skew)
     }
 
-    /// - Parameter skew: how far the database's clock is ahead.
+    /// - Parameter skew: the time by which the database's clock is ahead.
     static func clocks(skew: Timestamp.Span) -> CheckResult {
         let distance = Timestamp.Span(microseconds: abs(skew.microseconds))
         let seconds = String(format: "%.1f", Double(distance.microseconds) / 1_000_000)

@@ -12,7 +12,7 @@ public struct LogCheck: Sendable {
     private let file: CheckpointFile
     private let clock: any WallClock
 
-    /// - Parameter databaseURL: the server login's.
+    /// - Parameter databaseURL: the URL of the server's login.
     public init(databaseURL: String, keys: AuditKeyring, file: CheckpointFile, clock: any WallClock = SystemClock()) {
         (self.databaseURL, self.keys, self.file, self.clock) = (databaseURL, keys, file, clock)
     }
@@ -31,6 +31,7 @@ public struct LogCheck: Sendable {
 
     // MARK: The file
 
+    /// Checks the file.
     /// - Returns: the result, and the checkpoint in the file if it can be used.
     private func checkFile() -> (CheckResult, Checkpoint?) {
         let name = "checkpoint file"
@@ -64,7 +65,7 @@ public struct LogCheck: Sendable {
 
     // MARK: The log
 
-    /// The log as one snapshot of the database shows it. A server may append to it meanwhile.
+    /// The log as one snapshot of the database shows it. A server may append to the log meanwhile.
     struct Snapshot {
         let heads: LogAcceptance.Heads
         /// The time of the newest checkpoint; nil before the first.

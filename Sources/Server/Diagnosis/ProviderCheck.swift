@@ -89,7 +89,7 @@ public struct ProviderCheck: Sendable {
 
     private func webhook(_ name: String, _ url: String, _ client: HTTPClient, whenAway: String) async -> CheckResult {
         do throws(HTTPClientError) {
-            // Whatever the status: a webhook need not know this method.
+            // The status does not matter below 500: a webhook need not know this method.
             let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .ofProvider))
             return response.status < 500
                 ? .ok(name, "the provider answers")

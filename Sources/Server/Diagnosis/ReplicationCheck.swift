@@ -22,8 +22,9 @@ enum ReplicationCheck {
                     "as a superuser, GRANT pg_read_all_stats TO \(owner); the metrics then have nagz_replication_lag_seconds"
             )
         }
-        let behind = max(0, status.written - (status.replayed ?? status.written))
+        let behind = max(0, status.writtenPosition - (status.replayedPosition ?? status.writtenPosition))
         return .ok(
-            "replication", "\(standbys), \(status.synchronous) of them synchronous, \(behind) bytes behind at most")
+            "replication",
+            "\(standbys), \(status.synchronousStandbys) of them synchronous, \(behind) bytes behind at most")
     }
 }

@@ -5,23 +5,23 @@ import HTTP
 import Reactor
 import TimeZones
 
-/// Checks what the machine gives the server: room on disk, time zones, and descriptors.
+/// Checks the resources that the machine gives the server: disk space, time zones, and descriptors.
 public enum ResourceCheck {
     // MARK: Disk
 
-    /// The room in a file system.
+    /// The free space in a file system.
     struct DiskSpace {
-        /// Bytes that may be used without privileges.
+        /// The number of bytes that may be used without privileges.
         var bytes: UInt64
-        /// Files that may be made; nil where the file system sets no number.
+        /// The number of files that may be created; nil where the file system sets no limit.
         var files: UInt64?
         var isReadOnly: Bool
     }
 
-    private static let leastFreeBytes: UInt64 = 16 << 20
-    private static let scarceFreeBytes: UInt64 = 256 << 20
+    private static let minimumFreeBytes: UInt64 = 16 << 20
+    private static let lowFreeBytes: UInt64 = 256 << 20
 
-    /// Checks the file system that holds the checkpoint file: all that the server writes outside of the database.
+    /// Checks the file system that holds the checkpoint file, which is all that the server writes outside the database.
     public static func disk(of file: CheckpointFile) -> CheckResult {
         var status = statvfs()
         guard statvfs(file.folder, &status) == 0 else {
@@ -46,16 +46,16 @@ public enum ResourceCheck {
         if space.files == 0 {
             return .failed("disk", "the file system of “\(folder)” has no free inodes", advice: "delete files")
         }
-        if space.bytes < leastFreeBytes {
+        if space.bytes < minimumFreeBytes {
             return .failed("disk", text, advice: "free disk space, else the audit log stops")
         }
-        return space.bytes < scarceFreeBytes ? .warning("disk", text, advice: "free disk space") : .ok("disk", text)
+        return space.bytes < lowFreeBytes ? .warning("disk", text, advice: "free disk space") : .ok("disk", text)
     }
 
     // MARK: Time zones
 
-    /// Checks the time zone database, which local times are computed with.
-    /// - Parameter now: the time of day.
+    /// Checks the time zone database, from which local times are computed.
+    /// - Parameter now: the current time.
     public static func timeZones(_ database: ZoneDatabase = .system, at now: Timestamp) -> CheckResult {
         guard let release = database.release else {
             return .failed(
@@ -72,7 +72,7 @@ public enum ResourceCheck {
 
     // MARK: Descriptors
 
-    /// Checks the limits of this process, which a server started in the same way has too.
+    /// Checks the descriptor limits of this process. A server that is started in the same way has the same limits.
     public static func descriptors(_ configuration: Configuration) -> CheckResult {
         let limit = DescriptorLimit.current()
         return descriptors(configuration, soft: limit.soft, hard: limit.hard)
@@ -83,14 +83,14 @@ public enum ResourceCheck {
         let raised = soft < hard ? "\(soft), which nagz serve raises to \(hard)" : "\(hard)"
         var checked = configuration
         checked.descriptors = hard
-        guard let connections = checked.scarceConnections else {
+        guard let connections = checked.reducedConnectionLimit else {
             return .ok("descriptors", "\(raised) are enough for \(checked.httpLimits.connections) connections")
         }
         var enough = hard
         repeat {
             enough += 1_000
             checked.descriptors = enough
-        } while checked.scarceConnections != nil
+        } while checked.reducedConnectionLimit != nil
         return .warning(
             "descriptors",
             "\(raised) are enough for \(connections) connections at once, not for "

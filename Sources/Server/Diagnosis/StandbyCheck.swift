@@ -7,8 +7,8 @@ public struct StandbyCheck: Sendable {
     private let standbyURL: String
 
     /// - Parameters:
-    ///   - databaseURL: the server login's at the primary.
-    ///   - standbyURL: the same login's at the standby.
+    ///   - databaseURL: the URL of the server's login at the primary.
+    ///   - standbyURL: the URL of the same login at the standby.
     public init(databaseURL: String, standbyURL: String) {
         (self.databaseURL, self.standbyURL) = (databaseURL, standbyURL)
     }
@@ -25,7 +25,7 @@ public struct StandbyCheck: Sendable {
         }
     }
 
-    /// - Parameter bytes: how much of the primary's log the standby has not replayed.
+    /// - Parameter bytes: the part of the primary's log that the standby has not replayed.
     static func result(isSameCluster: Bool, _ bytes: Int) -> CheckResult {
         guard isSameCluster else {
             return .failed(

@@ -1,7 +1,7 @@
 import Postgres
 import SQL
 
-/// A reason why the database takes no writes.
+/// A reason for which the database takes no writes.
 enum WriteFault: Hashable, Sendable {
     case standby
     /// `default_transaction_read_only` is on.
@@ -38,8 +38,9 @@ extension Database {
     /// Probes whether the database takes writes, and leaves nothing behind: it takes a transaction number and writes a
     /// temporary file of 224 KB.
     ///
-    /// A row of a table would hardly notice a full disk, because its page is there, and would leave a dead row each time.
-    /// The commit waits neither for a disk nor for a standby, since it has changed nothing. It takes PostgreSQL 4 ms.
+    /// It writes no row of a table: that might succeed on a full disk, because the row's page exists already, and would
+    /// leave a dead row each time. The commit waits neither for a disk nor for a standby, because it has changed
+    /// nothing. The probe takes PostgreSQL 4 ms.
     /// - Returns: nil if the database takes writes.
     /// - Throws: an error that does not show whether writes work: the database does not answer, is overloaded or shuts
     ///   down.
@@ -47,13 +48,13 @@ extension Database {
         do throws(PostgresError) {
             let results = try await pipeline([
                 "SELECT set_config('work_mem', '64kB', true)",
-                // The session's default, which `nagz doctor` changes for itself, is not asked for.
+                // The default from the configuration is read, because `nagz doctor` changes the session's own setting.
                 """
                 SELECT pg_is_in_recovery() AS is_standby, current_setting('row_security') = 'off' AS lacks_row_security,
                        (SELECT reset_val = 'on' FROM pg_settings WHERE name = 'default_transaction_read_only') AS is_read_only,
                        CASE WHEN NOT pg_is_in_recovery() THEN pg_current_xact_id()::text END AS transaction
                 """,
-                // More than work_mem: it is kept in a file.
+                // The result is larger than work_mem, so that PostgreSQL writes it to a file.
                 "SELECT count(*) AS rows FROM generate_series(1, 16384)",
             ])
             guard results.count == 3 else { throw .unexpectedShape("no result") }
@@ -64,7 +65,7 @@ extension Database {
         } catch {
             guard let sqlState = error.sqlState else { throw error }
             if sqlState == "53100" { return .diskFull }
-            // Overload, and a database that ends.
+            // The database is overloaded, or shuts down.
             if ["40", "53", "57"].contains(sqlState.prefix(2)) { throw error }
             return .refused(sqlState: sqlState)
         }

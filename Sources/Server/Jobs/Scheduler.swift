@@ -4,11 +4,12 @@ import Postgres
 import Reactor
 import SQL
 
-/// Takes the steps of escalation that are due, continues series with them, and makes daily digests, about twice a second.
+/// Takes the steps of escalation that are due, continues series with them, and creates daily digests, about twice a
+/// second.
 ///
-/// Every server runs one; the holder of an advisory lock works. When it dies its session ends and another gets the
-/// lock. The lock only saves work: each step is an act of its own that is taken once, whoever takes it
-/// (`Nags.escalate`). If the process dies at any point, the next round finds the remaining steps in the database and
+/// Every server runs one; only the holder of an advisory lock works. When it dies, its session ends and another server
+/// gets the lock. The lock only saves work: each step is an act of its own that is taken once, whichever server takes
+/// it (`Nags.escalate`). If the process dies at any point, the next round finds the remaining steps in the database and
 /// takes them in order of time.
 final class Scheduler: PeriodicJob {
     /// The limits of the scheduler's sessions: one holds the lock of a round, two carry out what is due.
@@ -16,14 +17,15 @@ final class Scheduler: PeriodicJob {
 
     /// The points of a round where tests make it fail.
     enum Point {
-        case turnTaken, read, escalated
+        case lockTaken, read, escalated
     }
 
     static let period = Duration.milliseconds(500)
-    /// The time that a round works before it releases the lock, well below the time after which the database ends it.
-    private static let budget = Duration.seconds(3)
-    /// Families whose nags are escalated concurrently. Their acts share transactions (`GroupCommit`).
-    private static let workers = 16
+    /// The time for which a round works before it releases the lock, well below the time after which the database ends
+    /// it.
+    private static let workTime = Duration.seconds(3)
+    /// The number of families whose nags are escalated concurrently. Their acts share transactions (`GroupCommit`).
+    private static let workerCount = 16
 
     private let nags: Nags
     private let digests: DailyDigests
@@ -35,12 +37,11 @@ final class Scheduler: PeriodicJob {
     private let reach: (Point) throws -> Void
     private(set) var isStopped = false
     private var isPlanKnown = false
-    /// The families that had more due nags than their share in a round; they are left out until every other family has
-    /// had its turn.
-    private var served: Set<FamilyID> = []
+    /// The families that used up their share in a round. They are left out until every other family has had its turn.
+    private var servedFamilies: Set<FamilyID> = []
     private var lastFailure: String?
 
-    /// - Parameter services: with at least two database sessions of their own: one holds the lock.
+    /// - Parameter services: have at least two database sessions of their own: one holds the lock.
     init(
         _ services: Services, status: SchedulerStatus, log: Log, reach: @escaping (Point) throws -> Void = { _ in }
     ) {
@@ -60,7 +61,7 @@ final class Scheduler: PeriodicJob {
     func stop() { isStopped = true }
 
     /// Runs one round.
-    /// - Returns: whether more is due than it took.
+    /// - Returns: whether more is due than the round took.
     func round() async throws -> Bool {
         let now = clock.now()
         let (snapshot, isFull) = try await database.transaction { transaction in
@@ -79,20 +80,20 @@ final class Scheduler: PeriodicJob {
             snapshot.roundEndedAt = now
             return (snapshot, false)
         }
-        try reach(.turnTaken)
+        try reach(.lockTaken)
         _ = try await transaction.query(SchedulerStatements.setIdleTimeout)
         if !isPlanKnown { try await rescheduleIfPlanChanged(at: now) }
         let isDigestWaiting = try await digests.make(at: now)
-        let due = try await transaction.query(NagStatements.due(at: now, besides: Array(served)))
+        let due = try await transaction.query(NagStatements.due(at: now, besides: Array(servedFamilies)))
         let families = try batches(of: due)
         try reach(.read)
         if families.isEmpty {
-            let isFull = !served.isEmpty || isDigestWaiting
-            served = []
+            let isFull = !servedFamilies.isEmpty || isDigestWaiting
+            servedFamilies = []
             snapshot.roundEndedAt = now
             return (snapshot, isFull)
         }
-        try await escalate(families, now, until: .now() + Self.budget)
+        try await escalate(families, now, until: .now() + Self.workTime)
         snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).one()["since"]
         snapshot.roundEndedAt = clock.now()
         return (snapshot, (snapshot.dueSince != nil || isDigestWaiting) && lastFailure == nil)
@@ -123,11 +124,11 @@ final class Scheduler: PeriodicJob {
                 batches.append(Batch(family: one.family))
             }
             batches[index].nags.append(one.nag)
-            if one.ordinal == NagStatements.dueLimitPerFamily { served.insert(one.family) }
+            if one.ordinal == NagStatements.dueLimitPerFamily { servedFamilies.insert(one.family) }
             isWindowFull = one.seen == NagStatements.dueLimit
         }
-        // Every family had its turn: the next round begins with the oldest due nags again.
-        if !isWindowFull { served = [] }
+        // Every family has had its turn: the next round begins with the oldest due nags again.
+        if !isWindowFull { servedFamilies = [] }
         return batches
     }
 
@@ -137,8 +138,8 @@ final class Scheduler: PeriodicJob {
     private func escalate(_ families: [Batch], _ now: Timestamp, until deadline: MonotonicTime) async throws {
         let queue = BatchQueue(families)
         await withCheckedContinuation { continuation in
-            queue.begin(min(Self.workers, families.count), continuation)
-            for _ in 0..<min(Self.workers, families.count) {
+            queue.begin(min(Self.workerCount, families.count), continuation)
+            for _ in 0..<min(Self.workerCount, families.count) {
                 database.poller.spawn { [self] in
                     while let batch = queue.next(), MonotonicTime.now() < deadline, !isStopped {
                         do { try await escalate(batch, now, until: deadline) } catch let fault as Interruption {
@@ -157,12 +158,12 @@ final class Scheduler: PeriodicJob {
 
     private func escalate(_ batch: Batch, _ now: Timestamp, until deadline: MonotonicTime) async throws {
         for nag in batch.nags {
-            var mayGoOn = true
-            while mayGoOn {
+            var hasNextStep = true
+            while hasNextStep {
                 guard !isStopped, MonotonicTime.now() < deadline else { return }
                 let result = try await nags.escalate(nag, in: batch.family, at: now)
                 status.attempts.add()
-                if case .stepped = result { status.steps.add() } else { mayGoOn = false }
+                if case .stepped = result { status.steps.add() } else { hasNextStep = false }
                 do { try reach(.escalated) } catch { throw Interruption(cause: error) }
             }
         }
@@ -198,7 +199,7 @@ final class Scheduler: PeriodicJob {
 
     // MARK: The plan
 
-    /// Makes all open nags due when the windows have changed: their steps may be earlier now.
+    /// Makes all open nags due when the plan has changed, because their steps may be earlier now.
     private func rescheduleIfPlanChanged(at now: Timestamp) async throws {
         let known: String? = try await database.query(SchedulerStatements.plan).first?["windows"]
         if known != plan.text {
@@ -223,11 +224,11 @@ final class Scheduler: PeriodicJob {
 
 /// Every statement on the lock, and on the windows that open nags were scheduled with.
 enum SchedulerStatements {
-    /// The lock of the working scheduler, until its transaction ends.
+    /// Tries to take the scheduler's lock until the transaction ends.
     static let tryLock: SQL = "SELECT pg_try_advisory_xact_lock(7239410025) AS is_ours"
 
-    /// The round's transaction is idle while the acts run. The timeout is longer than any of them takes, and bounds how
-    /// long another instance waits for the lock of a machine that is gone.
+    /// Sets the timeout of the round's transaction, which is idle while the acts run. The timeout is longer than any of
+    /// them takes. It limits how long another instance waits for the lock of a machine that is gone.
     static let setIdleTimeout: SQL = "SET LOCAL idle_in_transaction_session_timeout = 9000"
 
     static let plan: SQL = "SELECT windows FROM scheduler_plan"

@@ -32,9 +32,10 @@ struct Act {
     var actor: Pseudonym
     var subject: Pseudonym?
     var resource: ResourceID?
-    /// The person whose erasure removes the details: by default the subject, or the actor where there is none.
-    var sealedFor: Pseudonym?
-    /// Names and values for the audit log: ids, counts, codes. Never a person's text, secrets or addresses.
+    /// The person whose erasure removes the details; nil for the subject, or for the actor where there is no subject.
+    var sealingSubject: Pseudonym?
+    /// The details for the audit log: ids, counts and codes by name. They MUST NOT contain a person's text, secrets or
+    /// addresses.
     var details: AuditBody = [:]
     /// Whether the act changes anybody's rights, consents or preferences.
     var changesRights = false
@@ -46,16 +47,16 @@ struct Act {
     var statements: [SQL] = []
 
     /// The person whose key seals the details.
-    var dataSubject: Pseudonym { sealedFor ?? subject ?? actor }
+    var dataSubject: Pseudonym { sealingSubject ?? subject ?? actor }
 }
 
-/// A feature's decision about a request. Indirect, because every waiting write keeps one in its frame.
+/// A feature's decision about a request. It is indirect, because every waiting write keeps one in its frame.
 indirect enum Decision<Answer> {
     /// Write the act and give the answer, both or neither.
     case perform(Act, Answer)
     /// Refuse, and record the refusal in the audit log.
     case refuse(Act, APIError)
-    /// Refuse without an entry: the refusal was recorded before, and this one is counted.
+    /// Refuse without an entry, because the refusal was recorded before and this one is only counted.
     case refuseAgain(APIError)
     /// Answer without writing: there is nothing to do, or it was done before.
     case answer(Answer)
@@ -68,7 +69,8 @@ indirect enum Decision<Answer> {
         }
     }
 
-    /// The answer to the client.
+    /// Returns the answer to the client.
+    /// - Throws: the refusal.
     @inline(never)
     func outcome() throws(APIError) -> Answer {
         switch self {
@@ -80,17 +82,17 @@ indirect enum Decision<Answer> {
 
 /// The actors of the audit log and the feed that are not people.
 package enum SystemActor {
-    /// Time and policy: the `actor_id` of events that nobody caused.
+    /// The scheduler, which acts by time and policy: the `actor_id` of events that no person caused.
     package static let scheduler = UserID(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
     /// The AI mediator.
     static let mediator = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0002)
     /// A client that is not signed in.
     static let guest = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0003)
     /// The operator at the command line.
-    static let operating = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0004)
+    static let commandLine = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0004)
 }
 
 extension FamilyID {
-    /// The chain of acts outside any family.
+    /// The id of the chain of acts outside any family.
     package static let outside = FamilyID(high: 0, low: 0)
 }

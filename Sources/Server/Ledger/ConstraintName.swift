@@ -25,7 +25,7 @@ enum ConstraintName: String, CaseIterable {
     /// Two people of whom one blocks the other have no open nag of a connection.
     case blockedHasNoConnectionNag = "blocked_has_no_connection_nag"
     /// Two people have one pending or active connection.
-    case oneLivingConnection = "one_living_connection"
+    case onePendingOrActiveConnection = "one_living_connection"
     /// An upload is used by one nag.
     case oneNagPerAttachment = "nag_attachments_pkey"
     /// A nag uses uploads that exist.
@@ -39,6 +39,6 @@ enum ConstraintName: String, CaseIterable {
 }
 
 extension PostgresError {
-    /// Whether a statement was refused because it violates the constraint.
+    /// Returns whether a statement was refused because it violates the constraint.
     func violates(_ constraint: ConstraintName) -> Bool { self.constraint == constraint.rawValue }
 }

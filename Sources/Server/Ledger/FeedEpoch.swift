@@ -2,7 +2,8 @@ import Domain
 import Postgres
 import SQL
 
-/// The epoch of the families' feeds. A feed accepts no position of another epoch: its reader starts from the beginning.
+/// The epoch of the families' feeds. A feed does not accept a position of another epoch: then its reader starts from
+/// the beginning.
 ///
 /// A restored database lacks changes that devices have already read. Without a new epoch, devices would continue from
 /// their position and keep rows that the server no longer has. So an operator begins a new epoch after a restore. The

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 import SQL
 
-/// A write that its client has named, so that a retry gets the first answer again.
+/// A write that its client has named with an `Idempotency-Key`, so that a retry gets the first answer again.
 ///
 /// The answer is stored in the act's own transaction: it is known as soon as the act is done. Answers are kept for a
 /// day.
@@ -20,7 +20,7 @@ struct IdempotencyRecord {
         self.key = key
     }
 
-    /// Returns the first answer; nil when there is none yet, and when the session has ended.
+    /// Returns the stored answer; nil when there is none yet, and when the session has ended.
     /// - Throws: 422 when the key was used for another request.
     func earlierAnswer<Answer: WireContent>(_ queries: any Queries) async throws -> Answer? {
         let rows = try await queries.query(
@@ -35,7 +35,7 @@ struct IdempotencyRecord {
         return try Answer(content: body.span)
     }
 
-    /// The part of the act's statement that stores the answer.
+    /// Returns the part of the act's statement that stores the answer.
     func insert(_ answer: [UInt8]) -> SQL {
         """
         , once AS (

@@ -5,8 +5,8 @@ import Reactor
 import SQL
 
 extension Ledger {
-    /// Creates the ledger of a new connection, in one transaction that locks the pair of people and the inviter:
-    /// invitations between the same two, and those of one inviter, are decided one at a time.
+    /// Creates the ledger of a new connection in one transaction, which locks the pair of people and the inviter. So
+    /// invitations between the same two people, and those of one inviter, are decided one at a time.
     ///
     /// `decide` runs once, under the locks. A decision to write creates the ledger; the others create nothing.
     /// - Parameters:
@@ -16,15 +16,15 @@ extension Ledger {
     func createConnectionLedger<Answer: WireContent>(
         _ caller: Caller, _ id: FamilyID, pair: String, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        // One invitation of a person at a time on this loop, so that theirs wait for the locks in one session only.
+        // One invitation of a person at a time on this loop, so that only one session waits for the locks.
         let inviter: FamilyID = caller.userID.retyped()
         return try await idempotently(caller) { idempotency in
             try await retryingOnKeyConflict {
                 let deadline = database.requestDeadline
-                try await rowHolders.enter(inviter, until: deadline)
-                defer { rowHolders.leave(inviter) }
+                try await rowLockLimiter.enter(inviter, until: deadline)
+                defer { rowLockLimiter.leave(inviter) }
                 let held = try await database.transaction(until: deadline) { transaction in
-                    // The pair first, always: so two invitations never wait for each other.
+                    // Always the pair first, so that two invitations never wait for each other.
                     _ = try await transaction.query("SELECT \(Self.lock(pair))")
                     _ = try await transaction.query("SELECT \(Self.lock(caller.userID.description))")
                     let decision = try await decide(transaction)
@@ -39,12 +39,12 @@ extension Ledger {
                     return LoopBound(value: (decision, seal))
                 }
                 let (decision, seal) = held.value
-                if decision.dataSubject != nil { committed(seal, in: id) }
+                if decision.dataSubject != nil { recordCommit(seal, in: id) }
                 return try decision.outcome()
             }
         }
     }
 
-    /// An expression that takes a lock until the transaction ends.
+    /// Returns an expression that takes a lock until the transaction ends.
     private static func lock(_ name: String) -> SQL { "pg_advisory_xact_lock(hashtextextended(\(name), 7107))" }
 }

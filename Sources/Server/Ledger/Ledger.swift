@@ -5,41 +5,43 @@ import Postgres
 import Reactor
 import SQL
 
-/// The only way to write. Every act of a family locks that family's row of the ledger, gets the next sequence number
-/// and time, and leaves its audit entry in the same transaction.
+/// Commits acts: the only way to write. Every act of a family locks that family's row of the ledger, gets the next
+/// sequence number and time, and leaves its audit entry in the same transaction.
 ///
 /// A feature reads what it needs, decides in plain Swift, and returns an `Act`. The act is committed only if its basis
-/// still holds; otherwise the feature reads and decides again, and after two lost races it does so while it holds the
-/// row, so that it cannot lose a third. Acts of different families share durable transactions (`GroupCommit`). The
+/// still holds. Otherwise the feature reads and decides again. After two lost races it does so while the row is locked,
+/// so that it cannot lose a third one. Acts of different families share durable transactions (`GroupCommit`). The
 /// client is answered after the commit. If the process dies before, the act either happened completely, with its entry,
 /// or not at all.
 final class Ledger {
-    /// The time by which a family's clock may run ahead of the wall clock before writers are slowed down.
+    /// The time by which a family's clock may run ahead of the wall clock before writeLimiter are slowed down.
     static let largestLead = Timestamp.Span.minutes(10)
     private static let optimisticAttempts = 2
     private static let writersPerFamily = 8
 
     /// Counters of the decisions so far.
     struct Tally {
-        /// Acts committed.
+        /// The number of committed acts.
         var writes = 0
-        /// Decisions whose basis had changed before the write.
+        /// The number of decisions that were made again: their basis had changed before the write, or another act had
+        /// stored the person's key first.
         var lostRaces = 0
-        /// Decisions made while holding the family's row.
+        /// The number of transactions that decided while the family's row was locked.
         var lockedRows = 0
     }
 
     var tally = Tally()
-    /// Transactions that acts shared.
+    /// The number of transactions that acts shared.
     var batches: Int { commits.batches }
     var refusals: Int { commits.refusals }
 
     let database: Database
     private let commits: GroupCommit
-    /// Limits a family's concurrent writes. More of them wait here and hold nothing that other families need.
-    let writers: Lane<FamilyID>
-    /// Limits the writes that hold their family's row: one a family, and few enough to leave sessions for the others.
-    let rowHolders: Lane<FamilyID>
+    /// The limiter of a family's concurrent writes. Further writes wait here and hold nothing that other families need.
+    let writeLimiter: KeyedLimiter<FamilyID>
+    /// The limiter of writes that lock their family's row: one for each family, and few enough to leave sessions for
+    /// others.
+    let rowLockLimiter: KeyedLimiter<FamilyID>
     private let random: any Randomness
     let sealing: Sealing
     private let comparesClocks: Bool
@@ -61,8 +63,8 @@ final class Ledger {
         self.random = random
         self.sealing = sealing ?? Sealing(nil, random: random)
         commits = GroupCommit(database)
-        writers = Lane(database.poller, limitPerKey: Self.writersPerFamily)
-        rowHolders = Lane(database.poller, limit: max(1, database.connectionLimit / 2), limitPerKey: 1)
+        writeLimiter = KeyedLimiter(database.poller, limitPerKey: Self.writersPerFamily)
+        rowLockLimiter = KeyedLimiter(database.poller, limit: max(1, database.connectionLimit / 2), limitPerKey: 1)
     }
 
     /// Runs `decide` against a current read of the database and carries out its decision.
@@ -82,8 +84,8 @@ final class Ledger {
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         let deadline = database.requestDeadline
-        try await writers.enter(family, until: deadline)
-        defer { writers.leave(family) }
+        try await writeLimiter.enter(family, until: deadline)
+        defer { writeLimiter.leave(family) }
         return try await retryingOnKeyConflict {
             for _ in 0..<Self.optimisticAttempts {
                 if let answer = try await attempt(context, idempotency, in: family, until: deadline, decide) {
@@ -91,26 +93,26 @@ final class Ledger {
                 }
                 tally.lostRaces += 1
             }
-            return try await writeHoldingTheRow(context, idempotency, in: family, until: deadline, decide)
+            return try await writeLockingRow(context, idempotency, in: family, until: deadline, decide)
         }
     }
 
-    /// Decides and writes once; nil when the basis no longer held. Not inlined, or every write's frame would have room
-    /// for each attempt.
+    /// Decides and writes once. Returns nil when the basis no longer held. Not inlined, so that the frame of every
+    /// write stays small.
     @inline(never)
     private func attempt<Answer: WireContent>(
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID, until deadline: MonotonicTime,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer? {
         let queries = database.queries(until: deadline)
-        let decision = try await counting(decide(queries), in: family, context.now, queries)
+        let decision = try await countDenial(decide(queries), in: family, context.now, queries)
         guard let person = decision.dataSubject else { return try decision.outcome() }
         let seal = try await sealing.seal(for: person, queries)
         let (write, canMerge) = statement(for: decision, in: family, context, idempotency, seal)
         let rows = try await commits.run(
             write, key: GroupCommit.Key(high: family.high, low: family.low), canMerge: canMerge, until: deadline)
         if rows.isEmpty { return nil }
-        committed(seal, in: family)
+        recordCommit(seal, in: family)
         return try decision.outcome()
     }
 
@@ -133,7 +135,7 @@ final class Ledger {
                 let first = statement(
                     act, in: family, caller.context, idempotency: idempotency, outcome: answer.content, seal: seal)
                 _ = try await database.pipeline(foundation + [first])
-                committed(seal, in: family)
+                recordCommit(seal, in: family)
                 return answer
             }
         }
@@ -175,15 +177,16 @@ final class Ledger {
         }
     }
 
-    /// Counts a denial. One that the audit log recorded within the hour is recorded again only at powers of ten.
-    private func counting<Answer>(
+    /// Counts a denial, and returns the decision to carry out. A denial that the audit log recorded within the hour is
+    /// recorded again only when its number is a power of ten.
+    private func countDenial<Answer>(
         _ decision: Decision<Answer>, in family: FamilyID, _ now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<Answer> {
         guard case .refuse(var act, let refusal) = decision, let counter = RefusalCount(act, in: family) else {
             return decision
         }
         guard let count = try await counter.increment(at: now, queries) else {
-            // Of several at once only one is the first: the others lose the race, and are counted.
+            // Of several concurrent denials only one is the first. The others lose the race and are counted.
             if case .rightsUnchanged(let seq) = act.basis { act.basis = .nothingChanged(since: seq) }
             act.statements.append(counter.insert(at: now))
             return .refuse(act, refusal)
@@ -195,34 +198,35 @@ final class Ledger {
         return .refuse(act, refusal)
     }
 
-    func committed(_ seal: Sealing.Seal?, in family: FamilyID) {
+    /// Counts a committed act, reports its family to the listener, and caches the key that sealed it.
+    func recordCommit(_ seal: Sealing.Seal?, in family: FamilyID) {
         tally.writes += 1
         changes?.insert(family)
         if let seal { sealing.remember(seal.key) }
     }
 
     @inline(never)
-    private func writeHoldingTheRow<Answer: WireContent>(
+    private func writeLockingRow<Answer: WireContent>(
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID, until deadline: MonotonicTime,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await rowHolders.enter(family, until: deadline)
-        defer { rowHolders.leave(family) }
+        try await rowLockLimiter.enter(family, until: deadline)
+        defer { rowLockLimiter.leave(family) }
         tally.lockedRows += 1
         let held = try await database.transaction(until: deadline) { transaction in
             try await lockRow(of: family, context.now, transaction)
-            let decision = try await counting(decide(transaction), in: family, context.now, transaction)
+            let decision = try await countDenial(decide(transaction), in: family, context.now, transaction)
             var seal: Sealing.Seal?
             if let person = decision.dataSubject {
                 seal = try await sealing.seal(for: person, transaction)
                 let rows = try await transaction.query(
                     statement(for: decision, in: family, context, idempotency, seal).write)
-                guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
+                guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
             }
             return LoopBound(value: (decision, seal))
         }
         let (decision, seal) = held.value
-        if decision.dataSubject != nil { committed(seal, in: family) }
+        if decision.dataSubject != nil { recordCommit(seal, in: family) }
         return try decision.outcome()
     }
 
@@ -239,8 +243,8 @@ final class Ledger {
         }
     }
 
-    /// The ledger refused an act that was decided while its row was held: a fault of the program.
-    enum LedgerFault: Error { case refusedWhileHeld }
+    /// A fault of the program: the ledger refused an act that was decided while its row was locked.
+    enum LedgerFault: Error { case refusedWhileLocked }
 
     // MARK: The statement
 
@@ -251,13 +255,13 @@ final class Ledger {
         ", row19 AS (", ", row20 AS (", ", row21 AS (", ", row22 AS (",
     ]
 
-    /// The key that seals the act's details.
+    /// Returns the key that seals the act's details; nil where nothing is sealed.
     func seal(for act: Act, _ queries: any Queries) async throws -> Sealing.Seal? {
         try await sealing.seal(for: act.dataSubject, queries)
     }
 
-    /// The decision's act as a statement, and whether it may be merged with others. Not inlined, because what it copies
-    /// would be in the frame of every write.
+    /// Returns the decision's act as a statement, and whether it may be merged with others. Not inlined, because its
+    /// copies would be in the frame of every write.
     @inline(never)
     func statement<Answer: WireContent>(
         for decision: Decision<Answer>, in family: FamilyID, _ context: CallContext, _ idempotency: IdempotencyRecord?,
@@ -273,7 +277,7 @@ final class Ledger {
         }
     }
 
-    /// The whole act as one statement. It returns one row, or none when its basis no longer holds.
+    /// Returns the whole act as one statement. The statement returns one row, or none when the basis no longer holds.
     /// - Parameter seal: nil leaves the details unsealed.
     func statement(
         _ act: Act, in family: FamilyID, _ context: CallContext, idempotency: IdempotencyRecord? = nil,
@@ -316,8 +320,9 @@ final class Ledger {
     /// The condition that the request's time, `act.now`, is close enough to the database's clock.
     private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.isWithinClockSkew)" : "true" }
 
-    /// A range for a comparison with a server's time: at most `Readiness.largestSkew` ahead of the database's clock,
-    /// and at most `largestLead` behind it, because a request keeps the time of its beginning and may take minutes.
+    /// The end of a comparison of a server's time with the database's clock: the time may be at most
+    /// `Readiness.largestSkew` ahead, and at most `largestLead` behind, because a request keeps the time of its
+    /// beginning and may take minutes.
     static let isWithinClockSkew: SQL = """
         BETWEEN statement_timestamp() - \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         AND statement_timestamp() + \(literal: Int(Readiness.largestSkew.microseconds)) * interval '1 microsecond'
@@ -328,8 +333,8 @@ final class Ledger {
         c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         """
 
-    /// Locks the family's row: the next sequence number and time, and the next link of its chain; beside them the
-    /// request's time and trace, which many statements need.
+    /// Returns `ledger_stamp`, which locks the family's row and contains its next sequence number and time, the next
+    /// link of its chain, and the request's time and trace, which many statements need.
     private func ledgerStamp(_ act: Act, in family: FamilyID, _ context: CallContext, _ entry: [UInt8]) -> SQL {
         let basis: SQL =
             switch act.basis {

@@ -3,14 +3,14 @@ import Domain
 import Postgres
 import SQL
 
-/// The count of one person's refusals of one thing within an hour.
+/// The count of one person's equal refusals within an hour.
 ///
 /// The audit log always records the first refusal; after it the 10th, the 100th, the 1,000th and so on, each with the
 /// number as its `count`. So a person who asks again and again cannot fill their family's log.
 struct RefusalCount {
     static let window = Timestamp.Span.hours(1)
 
-    /// SHA-256 of family, kind, actor, subject, resource and reason: equal for equal refusals.
+    /// The SHA-256 of family, kind, actor, subject, resource and reason: equal for equal refusals.
     private let subject: [UInt8]
 
     /// Creates the count of a denial; nil for any other act. Failed sign-ins have limits of their own.
@@ -22,13 +22,13 @@ struct RefusalCount {
         subject = sha256(Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonical)
     }
 
-    /// The count of inputs from a person's outbox that were not applied.
+    /// Creates the count of inputs from a person's outbox that were not applied.
     init(ofInputsBy person: Pseudonym, in family: FamilyID) {
         let parts = [family.description, person.description, AuditKind.inputNotApplied.rawValue]
         subject = sha256(Array(parts.joined(separator: "\n").utf8))
     }
 
-    /// Whether the audit log records the refusal with that number.
+    /// Returns whether the audit log records the refusal with that number.
     static func isRecorded(_ count: Int) -> Bool {
         var power = 1
         while power < count {
@@ -50,7 +50,7 @@ struct RefusalCount {
         ).first?["count"]
     }
 
-    /// The part of an act's statement that starts the count.
+    /// Returns the part of an act's statement that starts the count.
     func insert(at now: Timestamp) -> SQL {
         """
         INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subject), \(now), 1 FROM ledger_stamp

@@ -11,7 +11,7 @@ enum AccountMail {
     case deviceMoved
     case coOwnerProposed
 
-    /// The name of its kind, for webhooks and the log.
+    /// The name of the mail's kind, for webhooks and the log.
     var name: String {
         switch self {
         case .passwordReset: "password_reset"
@@ -34,6 +34,7 @@ enum AccountMail {
         }
     }
 
+    /// Returns the text of the mail.
     /// - Parameter publicURL: the base of links; nil leaves them out.
     func text(_ publicURL: String?) -> String {
         switch self {
@@ -74,7 +75,7 @@ enum AccountMail {
 }
 
 extension AccountMail {
-    /// The mail as a webhook gets it.
+    /// Returns the mail as a webhook gets it.
     /// - Parameter link: the base of links; nil leaves them out.
     func webhookBody(_ id: DeliveryID, from sender: String, to address: String, link: String?) -> [UInt8] {
         JSONWriter.document { json in

@@ -19,14 +19,15 @@ public struct MailOptions: Sendable {
     public var transport: Transport
     /// The sender's address.
     public var from: String
-    /// The address of this server as people know it, without a slash at its end: the base of links. Nil leaves links out.
+    /// The address of this server as people know it, without a slash at its end: the base of links. Nil leaves links
+    /// out.
     public var publicURL: String?
-    /// Networks of the own site that mails may be sent into.
+    /// The addresses to which mails may be sent; by default the public internet only.
     public var networks = NetworkGuard()
-    /// A file of certificates that are trusted; nil for the system's.
+    /// The file of the certificate authorities that are trusted; nil for the system's.
     public var authorities: String?
 
-    /// An email address in the form in which it is compared; nil for anything else.
+    /// Returns an email address in the form in which it is compared; nil for anything else.
     public static func address(_ text: String) -> String? { (try? EmailAddress(wireText: text))?.wireText }
 
     public init(_ transport: Transport, from: String) {

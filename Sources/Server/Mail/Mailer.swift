@@ -26,7 +26,7 @@ final class Mailer {
     func send(_ mail: AccountMail, to address: String) {
         let id: DeliveryID = random.identifier(at: clock.now())
         handover.begin { [weak self] in
-            await self?.hand(mail, to: address, id: id)
+            await self?.handOver(mail, to: address, id: id)
         } orReport: { [log] reason in
             log.write(.error, "mail_not_sent") { json in
                 json.field("mail", mail.name)
@@ -35,10 +35,10 @@ final class Mailer {
         }
     }
 
-    /// Ends the attempts under way.
+    /// Ends the running attempts.
     func close() { client.close() }
 
-    private func hand(_ mail: AccountMail, to address: String, id: DeliveryID) async -> MessageHandover.Fault? {
+    private func handOver(_ mail: AccountMail, to address: String, id: DeliveryID) async -> MessageHandover.Fault? {
         do throws(HTTPClientError) {
             switch options.transport {
             case .relay(let relay):
@@ -64,7 +64,7 @@ final class Mailer {
             ], text: mail.text(options.publicURL))
     }
 
-    /// RFC 5322, section 3.3.
+    /// Returns a date as in RFC 5322, section 3.3.
     private static func date(_ moment: Timestamp) -> String {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let date = UniversalTime().local(moment).date

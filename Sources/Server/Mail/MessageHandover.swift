@@ -13,41 +13,47 @@ final class MessageHandover {
         let isTransient: Bool
     }
 
-    /// Messages under way; further ones are dropped.
+    /// The largest number of messages under way; further ones are dropped.
     private static let limit = 64
-    private static let waits: [Duration] = [.seconds(5), .seconds(60), .seconds(300)]
+    private static let retryDelays: [Duration] = [.seconds(5), .seconds(60), .seconds(300)]
 
     private let poller: Poller
-    private var underWay = 0
+    private var messagesUnderWay = 0
 
     init(_ poller: Poller) { self.poller = poller }
 
+    /// Begins to hand over a message.
     /// - Parameters:
-    ///   - hand: hands the message over; returns nil once it was accepted.
+    ///   - handOver: hands the message over; returns nil once it was accepted.
     ///   - report: called with the reason when no further attempt is made.
-    func begin(_ hand: @escaping () async -> Fault?, orReport report: @escaping (String) -> Void) {
-        guard underWay < Self.limit else { return report("too many messages under way") }
-        underWay += 1
-        attempt(0, hand, report)
+    func begin(_ handOver: @escaping () async -> Fault?, orReport report: @escaping (String) -> Void) {
+        guard messagesUnderWay < Self.limit else { return report("too many messages under way") }
+        messagesUnderWay += 1
+        attempt(0, handOver, report)
     }
 
-    private func attempt(_ number: Int, _ hand: @escaping () async -> Fault?, _ report: @escaping (String) -> Void) {
+    private func attempt(
+        _ number: Int, _ handOver: @escaping () async -> Fault?, _ report: @escaping (String) -> Void
+    ) {
         poller.spawn { [self] in
-            guard let fault = await hand() else {
-                underWay -= 1
+            guard let fault = await handOver() else {
+                messagesUnderWay -= 1
                 return
             }
-            guard fault.isTransient, number < Self.waits.count else {
-                underWay -= 1
+            guard fault.isTransient, number < Self.retryDelays.count else {
+                messagesUnderWay -= 1
                 return report(fault.reason)
             }
-            poller.schedule(at: .now() + Self.waits[number]) { [weak self] in self?.attempt(number + 1, hand, report) }
+            poller.schedule(at: .now() + Self.retryDelays[number]) { [weak self] in
+                self?.attempt(number + 1, handOver, report)
+            }
         }
     }
 }
 
 extension MessageHandover.Fault {
-    /// - Returns: nil for a cancelled request: the server is stopping, and nobody waits for the result.
+    /// Creates the fault of a failed request; nil for a cancelled one: the server is stopping, and nobody waits for the
+    /// result.
     init?(_ error: HTTPClientError) {
         if error == .cancelled { return nil }
         self.init(reason: error.description, isTransient: error != .loginDenied)

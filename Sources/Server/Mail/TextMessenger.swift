@@ -4,7 +4,8 @@ import HTTPClient
 import JSON
 import Reactor
 
-/// Sends codes by text message, through the operator's gateway, beside the requests that cause them. Used on one loop only.
+/// Sends codes by text message, through the operator's gateway, beside the requests that cause them. Used on one loop
+/// only.
 ///
 /// Neither numbers nor codes are logged.
 final class TextMessenger {
@@ -30,16 +31,16 @@ final class TextMessenger {
         let message = PhoneCodeMessage(
             id: random.identifier(at: clock.now()), phone: phone, code: code, server: server)
         handover.begin { [weak self] in
-            await self?.hand(message)
+            await self?.handOver(message)
         } orReport: { [log] reason in
             log.write(.error, "code_not_sent") { $0.field("reason", reason) }
         }
     }
 
-    /// Ends the attempts under way.
+    /// Ends the running attempts.
     func close() { client.close() }
 
-    private func hand(_ message: PhoneCodeMessage) async -> MessageHandover.Fault? {
+    private func handOver(_ message: PhoneCodeMessage) async -> MessageHandover.Fault? {
         let request = gateway.request(message.id, message.webhookBody, at: clock.now())
         do throws(HTTPClientError) {
             return MessageHandover.Fault(try await client.send(request))

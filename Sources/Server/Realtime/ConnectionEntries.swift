@@ -3,13 +3,13 @@ import Domain
 import Postgres
 import SQL
 
-/// The connections with unread changes, and the number up to which each of the others was read: a part of the hub's
-/// state as a pure value.
+/// The connections with unread changes, and the number up to which each of the others was read. It is a part of the
+/// hub's state, and a pure value.
 ///
 /// A connection's events go to sockets in the families of its people, who are known only when the entries are read.
 struct ConnectionPositions {
-    /// The number of connections whose positions are kept; when there are more, all are dropped. For a connection
-    /// without a position, only its newest entries are read.
+    /// The largest number of connections whose positions are kept; when there are more, all positions are dropped. For
+    /// a connection without a position, only its newest entries are read.
     private static let limit = 10_000
 
     private var unread: Set<FamilyID> = []

@@ -3,7 +3,8 @@ import Domain
 import JSON
 
 extension EventFrame {
-    /// `{event, family_id, actor_id, data, ts}`. `data` is always an object: a client's parser ends its app at null.
+    /// Returns the frame as `{event, family_id, actor_id, data, ts}`. `data` is always an object, because the app of an
+    /// existing client crashes at null.
     func json(of family: FamilyID) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in

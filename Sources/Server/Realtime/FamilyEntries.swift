@@ -54,6 +54,7 @@ enum ChangePayload {
     private static let familiesAtOnce = 200
     private static let connection: Character = "c"
 
+    /// Returns the payloads.
     /// - Parameter connections: the elements of `families` that are the ids of connections.
     static func texts(of families: Set<FamilyID>, connections: Set<FamilyID> = []) -> [String] {
         let names = families.map { connections.contains($0) ? "\(connection)\($0)" : $0.description }

@@ -37,7 +37,7 @@ enum EventKind: String, Sendable, CaseIterable {
 
 /// An event in a family or a connection, and the people who may receive it.
 struct FamilyEvent: Sendable, Hashable {
-    /// The members who are notified.
+    /// The people who are notified.
     enum Audience: Sendable, Hashable {
         case everybody
         /// The guardians and these two people: everybody who may read a nag.

@@ -29,20 +29,21 @@ struct EventFrame: Sendable, Hashable {
 
 /// The events that wait to be sent to one socket.
 ///
-/// Clients load everything anew at each frame. So at most `burst` frames are sent at once and one more every `interval`,
-/// and meanwhile events of one kind become one frame: it never holds more than a frame of each kind. A frame keeps the
-/// place of its first event. A pure value with the clock as input.
+/// Clients load everything anew at each frame. So at most `burst` frames are sent at once, and then one more every
+/// `interval`. Meanwhile events of one kind are merged into one frame, so that the queue never has more than one frame
+/// of each kind. A frame keeps the place of its first event. It is a pure value with the clock as input.
 struct FrameQueue: Sendable {
     static let burst = 2
     static let interval = Duration.milliseconds(200)
 
     private var frames: [EventFrame] = []
     /// The time at which a full burst may be sent again.
-    private var restored = MonotonicTime(nanoseconds: 0)
+    private var fullBurstAt = MonotonicTime(nanoseconds: 0)
 
     var isEmpty: Bool { frames.isEmpty }
 
-    /// - Returns: whether the event joined a waiting frame.
+    /// Adds an event, to the waiting frame of its kind if there is one.
+    /// - Returns: whether there was one.
     mutating func append(_ event: FamilyEvent) -> Bool {
         if let index = frames.firstIndex(where: { $0.kind == event.kind }) {
             frames[index].merge(event)
@@ -55,7 +56,7 @@ struct FrameQueue: Sendable {
     /// Takes the next frame if one may be sent now.
     mutating func next(at now: MonotonicTime) -> EventFrame? {
         guard !frames.isEmpty, nextTime.map({ $0 <= now }) ?? false else { return nil }
-        restored = max(restored, now) + Self.interval
+        fullBurstAt = max(fullBurstAt, now) + Self.interval
         return frames.removeFirst()
     }
 
@@ -63,7 +64,7 @@ struct FrameQueue: Sendable {
     var nextTime: MonotonicTime? {
         guard !frames.isEmpty else { return nil }
         let lead = Self.interval * (Self.burst - 1)
-        let wait = restored.nanoseconds(since: MonotonicTime(nanoseconds: 0) + lead)
+        let wait = fullBurstAt.nanoseconds(since: MonotonicTime(nanoseconds: 0) + lead)
         return MonotonicTime(nanoseconds: UInt64(wait))
     }
 }

@@ -3,7 +3,7 @@ import HTTP
 import Reactor
 import WebSocketProtocol
 
-/// One client's socket: answers its `ping`, and sends it what happens in its family.
+/// One client's socket. It answers the client's `ping`, and sends it the events of its family.
 final class LiveSocket: WebSocketHandler {
     let id: UInt64
     /// The family of the person; nil for a socket that is refused.
@@ -15,7 +15,7 @@ final class LiveSocket: WebSocketHandler {
     private var queue = FrameQueue()
     private var isFlushScheduled = false
     /// The reason for which the server closes the socket; nil while it does not.
-    private var closing: RealtimeCounters.Closing?
+    private var closingReason: RealtimeCounters.Closing?
 
     init(_ id: UInt64, _ opening: LoopSockets.Opening?, _ socket: WebSocket, in sockets: LoopSockets) {
         self.id = id
@@ -27,7 +27,7 @@ final class LiveSocket: WebSocketHandler {
     func begin(readAhead: [UInt8]) { socket.begin(self, readAhead: readAhead) }
 
     func close(_ code: WebSocketCloseCode, _ reason: RealtimeCounters.Closing) {
-        if closing == nil { closing = reason }
+        if closingReason == nil { closingReason = reason }
         socket.close(code)
     }
 
@@ -74,7 +74,7 @@ final class LiveSocket: WebSocketHandler {
             case .tooSlow: .slow
             case .memoryTaken: .memory
             }
-        sockets.exchange.counters.count(closing ?? reason)
+        sockets.exchange.counters.count(closingReason ?? reason)
         permit = nil
         sockets.remove(self)
     }

@@ -14,13 +14,13 @@ final class LoopSockets {
     let poller: Poller
     private let host: WebSocketHost
     private var sockets: [UInt64: LiveSocket] = [:]
-    /// Sockets that are closed as soon as they are accepted.
+    /// The sockets that are closed as soon as they are accepted.
     private var refused: [UInt64: LiveSocket] = [:]
     private var lastID: UInt64 = 0
     private(set) var isDraining = false
     private var drained: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter number: of the loop.
+    /// - Parameter number: the number of the loop.
     init(
         _ exchange: RealtimeExchange, loop number: Int, _ poller: Poller, memory: MemoryBudget,
         limits: WebSocketLimits
@@ -29,7 +29,7 @@ final class LoopSockets {
         self.number = number
         self.poller = poller
         host = WebSocketHost(limits: limits, memory: memory)
-        exchange.toSockets[number].open { [weak self] in self?.receive($0) }
+        exchange.socketMailboxes[number].open { [weak self] in self?.receive($0) }
     }
 
     /// The person who opened a socket, and their rights.
@@ -58,7 +58,7 @@ final class LoopSockets {
         sockets[id] = socket
         exchange.counters.opened.add()
         exchange.counters.open.add()
-        exchange.toHub.send(
+        exchange.hubMailbox.send(
             .opened(
                 SocketRecord(
                     id: id, loop: number, family: opening.family, user: opening.user, session: opening.session,
@@ -85,7 +85,7 @@ final class LoopSockets {
         refused[socket.id] = nil
         if sockets.removeValue(forKey: socket.id) != nil, let family = socket.family {
             exchange.counters.open.add(-1)
-            exchange.toHub.send(.closed(socket.id, family: family))
+            exchange.hubMailbox.send(.closed(socket.id, family: family))
         }
         guard isDraining, sockets.isEmpty, refused.isEmpty else { return }
         let waiting = drained
@@ -102,8 +102,8 @@ final class LoopSockets {
         }
     }
 
-    /// The close code for a server that is stopping. A browser reconnects after increasing delays; the mobile client
-    /// would reconnect at once, so it gets `unavailable`.
+    /// Returns the close code for a server that is stopping. A browser reconnects after increasing delays; the mobile
+    /// client would reconnect at once, so it gets `unavailable`.
     private static func stopCode(isBrowser: Bool) -> WebSocketCloseCode { isBrowser ? .goingAway : unavailable }
 
     /// Closes all sockets, and returns when none is left.

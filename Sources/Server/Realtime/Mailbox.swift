@@ -3,7 +3,7 @@ import Reactor
 
 /// Carries messages to one loop, in the order in which they were sent.
 ///
-/// Callable from any thread. Messages that wait for the loop are taken together.
+/// It can be used from any thread. The loop takes all waiting messages together.
 final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -16,7 +16,7 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Sets who receives, on the loop. Messages sent before wait for it.
+    /// Sets the receiver, which is called on the loop. Messages that were sent before wait for it.
     func open(_ receive: @escaping ([Message]) -> Void) {
         let bound = LoopBound(value: receive)
         state.withLock { $0.receive = bound }
@@ -56,9 +56,9 @@ final class Mailbox<Message: Sendable>: Sendable {
 /// An act costs one short lock; only the first of many wakes the hub.
 final class ChangedFamilies: Sendable {
     private let families = Locked<Set<FamilyID>>([])
-    private let toHub: Mailbox<HubMessage>
+    private let hubMailbox: Mailbox<HubMessage>
 
-    init(_ toHub: Mailbox<HubMessage>) { self.toHub = toHub }
+    init(_ hubMailbox: Mailbox<HubMessage>) { self.hubMailbox = hubMailbox }
 
     /// Adds a family after a commit.
     func insert(_ family: FamilyID) {
@@ -66,7 +66,7 @@ final class ChangedFamilies: Sendable {
             families.insert(family)
             return families.count == 1
         }
-        if isFirst { toHub.send(.familiesChanged) }
+        if isFirst { hubMailbox.send(.familiesChanged) }
     }
 
     func take() -> Set<FamilyID> {

@@ -5,9 +5,9 @@ import Reactor
 
 /// An open socket, as the hub knows it.
 struct SocketRecord: Sendable {
-    /// Unique in this process.
+    /// The ID, unique in this process.
     let id: UInt64
-    /// The number of its loop.
+    /// The number of the socket's loop.
     let loop: Int
     let family: FamilyID
     let user: UserID
@@ -16,12 +16,12 @@ struct SocketRecord: Sendable {
     var role: FamilyRole
     /// The family's sequence number up to which the socket has been notified.
     var seq: Int64
-    /// The time at which its handshake began.
+    /// The time at which the socket's handshake began.
     var openedAt: Timestamp
 
-    /// Whether the socket may not know an event of a connection yet. Two seconds are subtracted, because an event that
-    /// was committed about when the socket opened may have an earlier time.
-    func isNews(_ event: FamilyEvent) -> Bool { event.at > openedAt - .seconds(2) }
+    /// Returns whether an event of a connection may be new to the socket. Two seconds are subtracted, because an event
+    /// that was committed about when the socket opened may have an earlier time.
+    func mayBeNew(_ event: FamilyEvent) -> Bool { event.at > openedAt - .seconds(2) }
 }
 
 /// A message to the hub.
@@ -31,7 +31,7 @@ enum HubMessage: Sendable {
     case closed(UInt64, family: FamilyID)
 }
 
-/// A message of the hub to a loop's sockets.
+/// A message from the hub to a loop's sockets.
 enum SocketMessage: Sendable {
     case events([FamilyEvent], to: UInt64)
     /// The session has ended, or the person is a member no more.
@@ -40,18 +40,18 @@ enum SocketMessage: Sendable {
 
 /// The parts of realtime that the loops of one server share.
 final class RealtimeExchange: Sendable {
-    let toHub: Mailbox<HubMessage>
-    let toSockets: [Mailbox<SocketMessage>]
+    let hubMailbox: Mailbox<HubMessage>
+    let socketMailboxes: [Mailbox<SocketMessage>]
     let changes: ChangedFamilies
     let limiter: SocketLimiter
     let counters: RealtimeCounters
 
-    /// - Parameter loops: at least one; the hub is on the first.
+    /// - Parameter loops: at least one; the hub runs on the first.
     init(_ loops: [EventLoop], limits: SocketLimiter.Limits, counters: RealtimeCounters) {
         self.counters = counters
-        toHub = Mailbox(loops[0])
-        toSockets = loops.map { Mailbox($0) }
-        changes = ChangedFamilies(toHub)
+        hubMailbox = Mailbox(loops[0])
+        socketMailboxes = loops.map { Mailbox($0) }
+        changes = ChangedFamilies(hubMailbox)
         limiter = SocketLimiter(limits)
     }
 }
@@ -65,15 +65,16 @@ final class RealtimeCounters: Sendable {
 
     let opened = Counter()
     let frames = Counter()
-    /// Events that became part of another event's frame.
+    /// The number of events that became part of another event's frame.
     let coalesced = Counter()
-    /// Whether the hub's session listens for notifications of other instances; without it, only sweeps find changes.
+    /// 1 while the hub's session listens for notifications of other instances, otherwise 0. Then only sweeps find
+    /// changes.
     let listening = Counter()
     private let closings = Closing.allCases.map { _ in Counter() }
 
     func count(_ closing: Closing) { closings[Self.index(closing)].add() }
     func value(_ closing: Closing) -> Int { closings[Self.index(closing)].value }
-    /// Open sockets.
+    /// The number of open sockets.
     let open = Counter()
 
     private static func index(_ closing: Closing) -> Int { Closing.allCases.firstIndex(of: closing) ?? 0 }
@@ -82,14 +83,14 @@ final class RealtimeCounters: Sendable {
 /// Limits how many sockets may be open: in all, for each address and for each person.
 final class SocketLimiter: Sendable {
     struct Limits: Sendable, Hashable {
-        var inAll = 15_000
+        var total = 15_000
         var perAddress = 2_000
-        /// A browser opens one for each page.
+        /// The limit for one person. A browser opens a socket for each page.
         var perUser = 16
     }
 
     private struct Counts {
-        var inAll = 0
+        var total = 0
         var byNetwork: [RemoteAddress.Network: Int] = [:]
         var byUser: [UserID: Int] = [:]
     }
@@ -103,10 +104,10 @@ final class SocketLimiter: Sendable {
     func admit(_ user: UserID, _ network: RemoteAddress.Network) -> Permit? {
         let isAdmitted = counts.withLock { [limits] counts in
             let (ofNetwork, ofUser) = (counts.byNetwork[network] ?? 0, counts.byUser[user] ?? 0)
-            guard counts.inAll < limits.inAll, ofNetwork < limits.perAddress, ofUser < limits.perUser else {
+            guard counts.total < limits.total, ofNetwork < limits.perAddress, ofUser < limits.perUser else {
                 return false
             }
-            counts.inAll += 1
+            counts.total += 1
             counts.byNetwork[network] = ofNetwork + 1
             counts.byUser[user] = ofUser + 1
             return true
@@ -116,7 +117,7 @@ final class SocketLimiter: Sendable {
 
     private func release(_ user: UserID, _ network: RemoteAddress.Network) {
         counts.withLock { counts in
-            counts.inAll -= 1
+            counts.total -= 1
             let (ofNetwork, ofUser) = (counts.byNetwork[network] ?? 0, counts.byUser[user] ?? 0)
             counts.byNetwork[network] = ofNetwork > 1 ? ofNetwork - 1 : nil
             counts.byUser[user] = ofUser > 1 ? ofUser - 1 : nil

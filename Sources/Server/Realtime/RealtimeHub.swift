@@ -4,29 +4,31 @@ import Postgres
 import Reactor
 import SQL
 
-/// Sends the sockets of this instance the events of their families, on whichever instance the events happen.
+/// Sends the sockets of this instance the events of their families, from whichever instance the events come.
 ///
 /// After a commit the ledger records the family (`ChangedFamilies`). The hub gathers such families for a moment and
 /// sends one notification to all instances, outside of every write's transaction. An instance that receives a family
 /// for which it has sockets reads the family's new audit entries in order, and checks in the same round whether each
 /// socket may still receive them.
 ///
-/// Events of a connection go to the sockets of its people: each instance reads the connection's new entries in the same
+/// The sockets of a connection's people get its events: each instance reads the connection's new entries in the same
 /// way (`ConnectionEntry`).
 ///
 /// A notification may be lost: the instance may die before it sends one, or the listening session may be down. So a
 /// sweep compares the families' clocks about every 0.7 seconds, and every fourth sweep looks for connections that have
 /// changed. If the process dies, nothing has to be repaired: clients reconnect, and the feed has what they missed.
 final class RealtimeHub: BackgroundJob {
-    /// One session sends notifications and reads what happened; another listens.
+    /// The limits of the hub's sessions: one sends notifications and reads events. Another session, which is not
+    /// counted here, listens.
     static let limits = Database.Limits(connections: 1)
 
     static let gatheringTime = Duration.milliseconds(25)
     private static let sweepPeriod = Duration.milliseconds(700)
-    /// Sweeps between two that look at connections, which cost more.
-    private static let sweepsOfFamilies = 4
+    /// The number of sweeps of which one also looks at connections, which costs more.
+    private static let sweepsPerConnectionSweep = 4
     private static let checkPeriod = Duration.milliseconds(500)
-    /// Sockets that one check looks at; it bounds the cost of checking, however many there are.
+    /// The number of sockets at which a check stops to look at further families. It limits the cost of a check, however
+    /// many sockets there are.
     private static let checkedAtOnce = 500
     private static let presencePeriod = Duration.seconds(15)
     private static let familiesAtOnce = 64
@@ -49,8 +51,8 @@ final class RealtimeHub: BackgroundJob {
     private var lastFailure: String?
 
     /// - Parameters:
-    ///   - database: with a session of its own.
-    ///   - options: for the session that listens, opened with the first socket.
+    ///   - database: has a session of its own.
+    ///   - options: the options of the session that listens, which is opened with the first socket.
     init(
         _ exchange: RealtimeExchange, database: Database, options: ConnectionOptions, clock: any WallClock,
         random: any Randomness, log: Log
@@ -60,20 +62,21 @@ final class RealtimeHub: BackgroundJob {
         makeListener = { hub in
             NotificationListener(
                 options, listen: RealtimeStatements.listen, poller: database.poller,
-                onListening: { [weak hub] in hub?.beganListening() }, onNotification: { [weak hub] in hub?.heard($0) })
+                onListening: { [weak hub] in hub?.listeningBegan() },
+                onNotification: { [weak hub] in hub?.notificationReceived($0) })
         }
     }
 
     func start() {
-        exchange.toHub.open { [weak self] in self?.receive($0) }
-        every(Self.sweepPeriod) { try await $0.sweep() }
-        every(Self.checkPeriod) { try await $0.check() }
-        every(Self.presencePeriod) { try await $0.recordLiveSockets() }
+        exchange.hubMailbox.open { [weak self] in self?.receive($0) }
+        repeatEvery(Self.sweepPeriod) { try await $0.sweep() }
+        repeatEvery(Self.checkPeriod) { try await $0.checkSockets() }
+        repeatEvery(Self.presencePeriod) { try await $0.recordLiveSockets() }
     }
 
     func stop() {
         isStopped = true
-        exchange.toHub.close()
+        exchange.hubMailbox.close()
         listener?.stop()
     }
 
@@ -84,12 +87,12 @@ final class RealtimeHub: BackgroundJob {
     }
 
     /// Runs the body, and again a period after it has ended, while sockets are open.
-    private func every(_ period: Duration, _ body: @escaping (RealtimeHub) async throws -> Void) {
+    private func repeatEvery(_ period: Duration, _ body: @escaping (RealtimeHub) async throws -> Void) {
         database.poller.schedule(at: .now() + period) { [weak self] in
             guard let self, !isStopped else { return }
-            guard !directory.isEmpty else { return every(period, body) }
+            guard !directory.isEmpty else { return repeatEvery(period, body) }
             run { hub in
-                defer { hub.every(period, body) }
+                defer { hub.repeatEvery(period, body) }
                 try await body(hub)
             }
         }
@@ -117,20 +120,20 @@ final class RealtimeHub: BackgroundJob {
     // MARK: Messages of the loops
 
     private func receive(_ messages: [HubMessage]) {
-        // The people whose first socket was opened or whose last one was closed.
-        var (came, left): (Set<UserID>, Set<UserID>) = ([], [])
+        // The people whose first socket was opened, and those whose last one was closed.
+        var (arrived, departed): (Set<UserID>, Set<UserID>) = ([], [])
         for message in messages {
             switch message {
             case .familiesChanged: scheduleNotify()
             case .opened(let socket):
                 startListening()
-                if directory.insert(socket) { came.insert(socket.user) }
+                if directory.insert(socket) { arrived.insert(socket.user) }
             case .closed(let id, let family):
-                if let user = directory.remove(id, of: family) { left.insert(user) }
+                if let user = directory.remove(id, of: family) { departed.insert(user) }
             }
         }
-        recordLiveSockets(came.filter(directory.contains))
-        deleteLiveSockets(left.filter { !directory.contains($0) })
+        recordLiveSockets(arrived.filter(directory.contains))
+        deleteLiveSockets(departed.filter { !directory.contains($0) })
         readUnread()
     }
 
@@ -179,7 +182,7 @@ final class RealtimeHub: BackgroundJob {
         }
     }
 
-    private func heard(_ payload: String) {
+    private func notificationReceived(_ payload: String) {
         for family in ChangePayload.families(in: payload) { directory.markChanged(family) }
         readUnread()
         guard !directory.isEmpty else { return }
@@ -196,8 +199,8 @@ final class RealtimeHub: BackgroundJob {
         return Set(try rows.map { row throws(PostgresError) -> FamilyID in try row["id"] })
     }
 
-    private func beganListening() {
-        // What changed before was not heard.
+    private func listeningBegan() {
+        // Earlier notifications were not received.
         run { hub in
             try await hub.sweep()
             try await hub.sweepConnections()
@@ -215,7 +218,7 @@ final class RealtimeHub: BackgroundJob {
             }
         }
         readUnread()
-        sweeps = (sweeps + 1) % Self.sweepsOfFamilies
+        sweeps = (sweeps + 1) % Self.sweepsPerConnectionSweep
         if sweeps == 0 { try await sweepConnections() }
     }
 
@@ -231,7 +234,7 @@ final class RealtimeHub: BackgroundJob {
         readConnections()
     }
 
-    // MARK: Reading and telling
+    // MARK: Reading entries and notifying sockets
 
     private func readUnread() {
         guard !isReading, directory.hasUnread, !isStopped else { return }
@@ -245,16 +248,16 @@ final class RealtimeHub: BackgroundJob {
     private func readSome() async throws {
         let positions = directory.takeUnread(Self.familiesAtOnce)
         let sockets = directory.sockets(of: positions.map(\.family))
-        // Entitlements are read last: nobody is told what happened after they lost them.
+        // Entitlements are read last, so that nobody is notified of an event after losing the right to it.
         let results = try await database.pipeline([
             RealtimeStatements.entries(after: positions), RealtimeStatements.entitlements(of: sockets, at: clock.now()),
         ])
-        try apply(results[1], to: sockets)
+        try applyEntitlements(results[1], to: sockets)
         for (position, entries) in zip(positions, try FamilyEntries.read(results[0], of: positions.count)) {
             guard let end = entries.last else { continue }
             let deliveries = directory.advance(position.family, from: position.seq, to: end, entries.events)
             for (socket, events) in deliveries {
-                exchange.toSockets[socket.loop].send(.events(events, to: socket.id))
+                exchange.socketMailboxes[socket.loop].send(.events(events, to: socket.id))
             }
             if entries.isFull { directory.markChanged(position.family) }
         }
@@ -282,23 +285,24 @@ final class RealtimeHub: BackgroundJob {
         for case .people(let some) in events.map(\.audience) { people.formUnion(some) }
         let sockets = directory.sockets(of: people)
         guard !sockets.isEmpty else { return }
-        // Entitlements are read last, as of families.
-        try apply(
+        // Entitlements are read last, as for families.
+        try applyEntitlements(
             try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
         for socket in sockets where directory.contains(socket) {
-            let visible = events.filter { socket.isNews($0) && $0.audience.includes(socket.user, socket.role) }
-            if !visible.isEmpty { exchange.toSockets[socket.loop].send(.events(visible, to: socket.id)) }
+            let visible = events.filter { socket.mayBeNew($0) && $0.audience.includes(socket.user, socket.role) }
+            if !visible.isEmpty { exchange.socketMailboxes[socket.loop].send(.events(visible, to: socket.id)) }
         }
     }
 
     /// Checks some sockets, for changes that are in no family's audit log, such as a session's end by time.
-    private func check() async throws {
+    private func checkSockets() async throws {
         let sockets = directory.nextToCheck(Self.checkedAtOnce)
         guard !sockets.isEmpty else { return }
-        try apply(try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
+        try applyEntitlements(
+            try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
     }
 
-    private func apply(_ rows: Rows, to sockets: [SocketRecord]) throws {
+    private func applyEntitlements(_ rows: Rows, to sockets: [SocketRecord]) throws {
         var gone: Set<UserID> = []
         for index in 0..<rows.count {
             let ordinal: Int = try rows[index]["ordinal"]
@@ -306,7 +310,7 @@ final class RealtimeHub: BackgroundJob {
             let (role, isEntitled): (FamilyRole?, Bool) = (try rows[index]["role"], try rows[index]["is_entitled"])
             guard isEntitled, let role else {
                 if let user = directory.remove(socket.id, of: socket.family) { gone.insert(user) }
-                exchange.toSockets[socket.loop].send(.revoked(socket.id))
+                exchange.socketMailboxes[socket.loop].send(.revoked(socket.id))
                 continue
             }
             if role != socket.role { directory.setRole(role, of: socket) }

@@ -34,7 +34,7 @@ final class RealtimeRoute {
         let handshake: WebSocketHandshake
         do throws(WebSocketHandshake.Refusal) { handshake = try WebSocketHandshake(request) } catch {
             let refusal = APIError(.malformedRequest, error.reason, status: Int(error.status.rawValue))
-            return RouteTable.refusal(refusal, request.id.description, error.fields)
+            return RouteTable.errorResponse(refusal, request.id.description, error.fields)
         }
         let bound = LoopBound(value: sockets)
         do {
@@ -47,7 +47,7 @@ final class RealtimeRoute {
             guard !request.headers.contains("origin") else {
                 var refusal = failure.answer
                 if isOfCaller { refusal.status = 401 }
-                return RouteTable.refusal(refusal, request.id.description)
+                return RouteTable.errorResponse(refusal, request.id.description)
             }
             let (code, network) = (
                 isOfCaller ? LoopSockets.notEntitled : LoopSockets.unavailable, request.remote.network
@@ -56,7 +56,8 @@ final class RealtimeRoute {
         }
     }
 
-    /// - Throws: why the socket is not opened.
+    /// Checks whether the request may open a socket.
+    /// - Throws: the reason for which it may not.
     private func admit(_ request: Request) async throws -> LoopSockets.Opening {
         let context = CallContext(
             now: services.clock.now(), trace: TraceID(high: request.trace.traceHigh, low: request.trace.traceLow),
@@ -89,7 +90,8 @@ final class RealtimeRoute {
             network: request.remote.network, isBrowser: request.headers.contains("origin"), permit: permit)
     }
 
-    /// A request of an ended session is counted by its address, as other operations do.
+    /// Returns the caller as a member of the family. A request of an ended session is counted by its address, as in
+    /// other operations.
     private func member(_ caller: Caller, of family: FamilyID) async throws -> Member {
         do {
             return try await services.access.member(caller, of: family, services.database)

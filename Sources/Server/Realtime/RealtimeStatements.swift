@@ -44,7 +44,7 @@ enum RealtimeStatements {
 
     private static let kindsForParties = [AuditKind.connectionInvited, .connectionAccepted].map(\.rawValue)
 
-    /// The number of newest entries of a connection that are read at once.
+    /// The largest number of entries of a connection that one statement reads: the newest.
     static let connectionEntriesAtOnce = 50
 
     /// Reads the entries of connections' audit logs after those numbers, by `ordinal` of the connection and number,
@@ -113,7 +113,7 @@ enum RealtimeStatements {
         """
     }
 
-    // MARK: Who has a socket
+    // MARK: Live sockets
 
     /// Records for 45 seconds that these people have a socket on this instance.
     static func recordLiveSockets(_ users: [UserID], on instance: InstanceID) -> SQL {
@@ -144,5 +144,5 @@ enum RealtimeStatements {
     }
 }
 
-/// One server process, in the database.
+/// The ID of one server process, in the database.
 typealias InstanceID = Identifier<Kind.Instance>

@@ -1,7 +1,7 @@
 import Domain
 
-/// The open sockets of all loops by family, and the number up to which each family's events were read: the hub's state
-/// as a pure value.
+/// The open sockets of all loops by family, and the number up to which each family's events were read. It is the hub's
+/// state as a pure value.
 struct SocketDirectory {
     private struct Family {
         var sockets: [UInt64: SocketRecord] = [:]
@@ -10,23 +10,24 @@ struct SocketDirectory {
     }
 
     private var families: [FamilyID: Family] = [:]
-    /// Families with events that are not read yet.
+    /// The families with events that are not read yet.
     private var unread: Set<FamilyID> = []
     /// The families whose sockets the current round of checks has not reached yet.
     private var uncheckedFamilies: [FamilyID] = []
-    /// The families of each person's sockets, by socket.
+    /// The family of each socket of a person, by the socket's ID.
     private var socketsOfUser: [UserID: [UInt64: FamilyID]] = [:]
 
     var isEmpty: Bool { families.isEmpty }
     var hasUnread: Bool { !unread.isEmpty }
     var users: [UserID] { Array(socketsOfUser.keys) }
 
-    /// - Returns: whether it is the person's first socket here.
+    /// Adds a socket.
+    /// - Returns: whether it is the person's first socket on this instance.
     mutating func insert(_ socket: SocketRecord) -> Bool {
         var family = families[socket.family] ?? Family(seq: socket.seq)
         family.sockets[socket.id] = socket
         if socket.seq < family.seq {
-            // Something happened between the socket's handshake and now: the family is read from there again.
+            // The family has changed since the socket's handshake: it is read again from that number.
             family.seq = socket.seq
             unread.insert(socket.family)
         }
@@ -35,7 +36,8 @@ struct SocketDirectory {
         return socketsOfUser[socket.user]?.count == 1
     }
 
-    /// - Returns: the person, if it was their last socket here.
+    /// Removes a socket.
+    /// - Returns: the person, if it was their last socket on this instance.
     mutating func remove(_ id: UInt64, of family: FamilyID) -> UserID? {
         guard let socket = families[family]?.sockets.removeValue(forKey: id) else { return nil }
         if families[family]?.sockets.isEmpty == true {
@@ -48,12 +50,12 @@ struct SocketDirectory {
         return socket.user
     }
 
-    /// Notes that a family has changed, if it has sockets here.
+    /// Marks a family as changed, if it has sockets on this instance.
     mutating func markChanged(_ family: FamilyID) {
         if families[family] != nil { unread.insert(family) }
     }
 
-    /// Families with sockets, and how far they are read.
+    /// The families with sockets, and the number up to which each was read.
     var positions: [(family: FamilyID, seq: Int64)] { families.map { ($0.key, $0.value.seq) } }
 
     mutating func takeUnread(_ limit: Int) -> [(family: FamilyID, seq: Int64)] {
@@ -66,23 +68,24 @@ struct SocketDirectory {
         families.flatMap { self.families[$0].map { Array($0.sockets.values) } ?? [] }
     }
 
-    /// The sockets of these people.
+    /// Returns the sockets of these people.
     func sockets(of people: Set<UserID>) -> [SocketRecord] {
         people.flatMap { user in
             (socketsOfUser[user] ?? [:]).compactMap { id, family in families[family]?.sockets[id] }
         }
     }
 
-    /// Whether a socket is still there.
+    /// Returns whether a socket is still open.
     func contains(_ socket: SocketRecord) -> Bool { families[socket.family]?.sockets[socket.id] != nil }
 
-    /// Whether a person has sockets here.
+    /// Returns whether a person has sockets on this instance.
     func contains(_ user: UserID) -> Bool { socketsOfUser[user] != nil }
 
-    /// Whether a family has sockets here.
+    /// Returns whether a family has sockets on this instance.
     func contains(_ family: FamilyID) -> Bool { families[family] != nil }
 
-    /// Returns sockets to check. Repeated calls reach every socket in turn.
+    /// Returns the sockets of the next families to check, until there are `limit` or more. Repeated calls reach every
+    /// socket in turn.
     mutating func nextToCheck(_ limit: Int) -> [SocketRecord] {
         if uncheckedFamilies.isEmpty { uncheckedFamilies = Array(families.keys) }
         var taken: [SocketRecord] = []
@@ -103,7 +106,7 @@ struct SocketDirectory {
         _ family: FamilyID, from start: Int64, to end: Int64, _ events: [FamilyEvent]
     ) -> [(socket: SocketRecord, events: [FamilyEvent])] {
         guard var entry = families[family] else { return [] }
-        // Otherwise a socket came meanwhile that needs earlier events: the family is unread from there.
+        // Otherwise a socket was added meanwhile that needs earlier events: the family is unread from there.
         if entry.seq >= start { entry.seq = max(entry.seq, end) }
         var deliveries: [(SocketRecord, [FamilyEvent])] = []
         for (id, socket) in entry.sockets where socket.seq >= start && socket.seq < end {

@@ -4,10 +4,11 @@ import Domain
 import Postgres
 import SQL
 
-/// Tickets that open one WebSocket each: an address may be logged on its way, so the access token need not be in it.
+/// Creates tickets, each of which opens one WebSocket. A URL may be logged on its way, so it contains a ticket in place
+/// of the access token.
 ///
-/// A ticket has 256 random bits, of which a digest is kept, and opens a socket on any instance within thirty seconds. It
-/// proves the session that it was made in, and nothing else: the rights are checked when the socket opens.
+/// A ticket has 256 random bits, of which a digest is stored, and opens a socket on any instance within thirty seconds.
+/// It proves the session in which it was created, and nothing else: the rights are checked when the socket opens.
 final class SocketTickets {
     static let lifetime = Timestamp.Span.seconds(30)
 

@@ -2,7 +2,8 @@ import Contract
 import Domain
 import NagzAI
 
-/// Questions to the AI, its constraints and keys. `ExecutionReason` has what keeps a question from an answer.
+/// The refusals about questions to the AI, its constraints and keys. `ExecutionReason` contains the reasons for which a
+/// question is not answered.
 extension APIError {
     // MARK: Conditions
 
@@ -34,7 +35,7 @@ extension APIError {
     // MARK: Constraints
 
     static let noSuchConstraint = APIError(.notFound, "There is no such constraint.")
-    /// - Parameter path: of the constraint; empty where it is the body.
+    /// - Parameter path: the path of the constraint; empty where the constraint is the body.
     static func constraintIsInvalid(_ fault: ConstraintFault, path: String) -> APIError {
         APIError(InvalidInput(fault.message, field: path + fault.field))
     }
@@ -53,7 +54,8 @@ extension APIError {
         APIError(InvalidInput("is too long for so many constraints", field: "cases[\(index)].question.content"))
     }
     static let simulationIsTooLong = APIError(
-        .validationFailed, "The answer to so many cases has more than \(SimulationLimit.answerBytes >> 20) MB. Send fewer.",
+        .validationFailed,
+        "The answer to so many cases has more than \(SimulationLimit.answerBytes >> 20) MB. Send fewer.",
         field: "cases")
 
     // MARK: Keys

@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// Accounts, sessions, passwords and codes.
+/// The refusals about accounts, sessions, passwords and codes.
 extension APIError {
     // MARK: Sign-in
 
@@ -55,23 +55,23 @@ extension APIError {
     static let phoneCodesAreNotConfigured = APIError(
         .conflict, "This server sends no codes by text message, so that no number can be confirmed. Ask its operator.",
         reason: ErrorReason.smsNotConfigured)
-    static func numberGotItsCodes(_ most: Int, until end: Timestamp, at now: Timestamp) -> APIError {
+    static func tooManyCodesForNumber(_ limit: Int, until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "This number got \(most) codes within 24 hours, which is the maximum. Try again after \(end.minute).",
+            "This number got \(limit) codes within 24 hours, which is the maximum. Try again after \(end.minute).",
             retryAfter: seconds(from: now, to: end))
     }
-    static func serverSentItsCodes(_ most: Int, until end: Timestamp, at now: Timestamp) -> APIError {
+    static func tooManyCodesFromServer(_ limit: Int, until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "This server sent \(most) codes by text message within an hour, which is the maximum. Try again after \(end.minute).",
+            "This server sent \(limit) codes by text message within an hour, which is the maximum. Try again after \(end.minute).",
             retryAfter: seconds(from: now, to: end))
     }
 
     // MARK: Accounts
 
     static let noSuchAccount = APIError(.notFound, "There is no such account.")
-    /// The account was deleted while somebody was about to join a family with it.
+    /// The refusal when the account was deleted while somebody was about to join a family with it.
     static let accountWasDeleted = APIError(.conflict, "The account was deleted meanwhile.")
     static let accountWasInvited = APIError(.conflict, "You were invited several times meanwhile. Try again.")
     static let accountHasJoined = APIError(.conflict, "You have joined a family meanwhile. Try again.")

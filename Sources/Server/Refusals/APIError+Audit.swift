@@ -1,6 +1,6 @@
 import Contract
 
-/// The audit log and its checks, family reports, deliveries and devices.
+/// The refusals about the audit log and its checks, family reports, deliveries and devices.
 extension APIError {
     // MARK: The audit log of a family
 

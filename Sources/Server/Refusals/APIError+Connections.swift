@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// Connections between families, blocks, relationships and reports of abuse.
+/// The refusals about connections between families, blocks, relationships and reports of abuse.
 extension APIError {
     // MARK: Connections
 

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import NagzAI
 
-/// Drafts, inputs of devices and imports.
+/// The refusals about drafts, inputs of devices and imports.
 extension APIError {
     // MARK: Drafts
 
@@ -10,7 +10,7 @@ extension APIError {
     static let noSuchDraftOfList = APIError(.notFound, noSuchDraft.message, field: "drafts")
     static let draftHasChanged = APIError(
         .preconditionFailed, "This draft has changed in the meantime. Read it again.")
-    /// The request names another version than the draft's current one.
+    /// The refusal of a request that names another version than the draft's current one.
     static let draftVersionHasChanged = APIError(.conflict, draftHasChanged.message, reason: "version_changed")
     static let draftHasTooManyVersions = APIError(
         .conflict,
@@ -40,7 +40,7 @@ extension APIError {
         .conflict, "This confirmation is another person's, was used before, or came too late. Confirm again.",
         reason: "confirmation_invalid")
 
-    // MARK: What a draft is made of
+    // MARK: Content of drafts
 
     static let draftNeedsNag = APIError(
         .validationFailed, "A draft of this kind is about a nag. Name the nag.", field: "nag_id")
@@ -86,7 +86,7 @@ extension APIError {
         .conflict, "The other input was merged itself. Name the one that it was merged into.")
     static let dictationIsNoDraft = APIError(
         .validationFailed, "A dictated nag becomes a draft, which has no recurrence, policy or pictures.", field: "nag")
-    static func dictationIsTooLong(most length: Int) -> APIError {
+    static func dictationIsTooLong(limit length: Int) -> APIError {
         APIError(
             .validationFailed, "A dictated nag becomes a draft, whose words have at most \(length) characters.",
             field: "nag")
@@ -99,7 +99,7 @@ extension APIError {
     static let importIDWasUsed = APIError(
         .conflict, "This import ID was used for other items. Choose another one.", field: "import_id",
         reason: "import_id_used")
-    /// - Parameter others: whether there are more items.
+    /// - Parameter others: whether there are other entries, which are invalid as well.
     static func importIsInvalid(_ first: ImportFault, others: Bool) -> APIError {
         APIError(
             .validationFailed, "Entry 1: \(first.message)\(others ? " The other entries are invalid, too." : "")",

@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// Families, their members and children, consents, preferences and policies.
+/// The refusals about families, their members and children, consents, preferences and policies.
 extension APIError {
     // MARK: Members
 
@@ -9,7 +9,7 @@ extension APIError {
     static let noSuchChild = APIError(.notFound, "There is no such child.")
     static let inviteCodeIsUnknown = APIError(
         .notFound, "No family has this invite code. Ask a guardian for the current one.")
-    static let isInFamily = APIError(
+    static let personHasFamily = APIError(
         .conflict, "A person can be in one family at a time, and has to leave the other one first.")
     static let memberHasRole = APIError(.conflict, "This person already has that role in the family.")
     static let under13IsChild = APIError(.policyForbidden, "Somebody under 13 can only be added as a child.")
@@ -51,7 +51,7 @@ extension APIError {
 
     static let preferencesHaveChanged = APIError(
         .preconditionFailed, "These preferences have changed in the meantime. Read them again.")
-    static func preferencesAreTooLarge(most bytes: Int) -> APIError {
+    static func preferencesAreTooLarge(limit bytes: Int) -> APIError {
         APIError(InvalidInput("must have at most \(bytes) bytes in all", field: "prefs_json"))
     }
     static func policyDecides(field: String) -> APIError {
@@ -79,12 +79,12 @@ extension APIError {
     static func policyLimitIsInvalid(_ name: String, _ fault: String) -> APIError {
         APIError(.policyInvalidValue, InvalidInput(fault, field: "constraints.\(name)"))
     }
-    static func policyHasTooManyNames(most count: Int) -> APIError {
+    static func policyHasTooManyNames(limit count: Int) -> APIError {
         APIError(
             .policyInvalidValue, "A policy can have at most \(count) limits that this server does not know.",
             field: "constraints")
     }
-    static func policyNameIsTooLong(most length: Int) -> APIError {
+    static func policyNameIsTooLong(limit length: Int) -> APIError {
         APIError(
             .policyInvalidValue, "The names of a policy's limits have 1 to \(length) characters.", field: "constraints")
     }

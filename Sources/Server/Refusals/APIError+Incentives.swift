@@ -1,6 +1,6 @@
 import Contract
 
-/// Points, incentive rules and what they give.
+/// The refusals about points, incentive rules and rewards.
 extension APIError {
     static let pointsAreOff = APIError(
         .authorizationDenied, "Points are off in your preferences. Switch them on there.",

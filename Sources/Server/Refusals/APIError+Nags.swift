@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// Nags, their series and excuses, and pictures.
+/// The refusals about nags, their series and excuses, and pictures.
 extension APIError {
     // MARK: Nags
 
@@ -17,17 +17,17 @@ extension APIError {
     static let statusIsNotCompleted = APIError(
         .validationFailed, "A nag can only be reported as completed.", field: "status")
     /// - Parameters:
-    ///   - denial: of a daily limit.
-    ///   - next: when the person can go on, as in `NagLimit.nextDay`.
+    ///   - denial: the denial for a daily limit.
+    ///   - next: a sentence on when the person can send again, as in `NagLimit.nextDay`.
     static func nagLimitIsReached(_ denial: Denial, next: String) -> APIError {
         APIError(.policyForbidden, "\(denial.message) \(next)", reason: denial.rawValue)
     }
-    static func tooManyNags(_ denial: Denial, most count: Int, next: String) -> APIError {
+    static func tooManyNags(_ denial: Denial, limit count: Int, next: String) -> APIError {
         APIError(
             .policyForbidden, "You have sent \(count) nags today, as many as this family allows. \(next)",
             reason: denial.rawValue)
     }
-    static func tooManyNagsOverConnection(_ denial: Denial, most count: Int, next: String) -> APIError {
+    static func tooManyNagsOverConnection(_ denial: Denial, limit count: Int, next: String) -> APIError {
         APIError(
             .policyForbidden,
             "You have sent \(count) nags over this connection today, which is the maximum. \(next)",
@@ -43,7 +43,7 @@ extension APIError {
     static let promiseIsPast = APIError(
         .validationFailed, "The promised time must lie in the future.", field: "committed_at")
     static let snoozeIsNotLater = APIError(.validationFailed, Denial.snoozeNotLater, field: "due_at")
-    static func snoozeIsTooLong(most minutes: Int) -> APIError {
+    static func snoozeIsTooLong(limit minutes: Int) -> APIError {
         APIError(
             .validationFailed, "You can snooze a nag by at most \(minutes) minutes at a time.", field: "due_at",
             reason: Denial.snoozeTooLong.rawValue)

@@ -1,7 +1,7 @@
 import Contract
 import Domain
 
-/// The refusals of requests of every operation, and of the server itself.
+/// The refusals that any request may get, and those of the server itself.
 extension APIError {
     // MARK: The request
 
@@ -19,7 +19,7 @@ extension APIError {
     static let idempotencyKeyWasUsed = APIError(
         .validationFailed, "This Idempotency-Key was used for another request. Choose another one.",
         field: "Idempotency-Key")
-    /// A cursor that no page of the list gave.
+    /// The refusal of a cursor that no page of the list contained.
     static let cursorIsUnknown = APIError(
         .validationFailed, "This cursor is of another list. Begin again without one.", field: "cursor")
 
@@ -74,7 +74,7 @@ extension APIError {
     static let ticketIsInvalid = APIError(
         .authenticationFailed, "The ticket is not valid, or was used. Create another one.")
 
-    /// The seconds until a moment, for `Retry-After`.
+    /// Returns the number of whole seconds until a time, at least 1, for `Retry-After`.
     static func seconds(from now: Timestamp, to moment: Timestamp) -> Int {
         max(1, Int((moment - now).microseconds / 1_000_000))
     }

@@ -30,14 +30,14 @@ struct ExecutionReason {
         ExecutionReason(
             .claimImplausible, "\(rule.rawValue) does not send this question to the server. Leave the rule out.")
     }
-    /// - Parameter notice: why there is no model; nil if the person's mode excludes it.
+    /// - Parameter notice: the reason for which there is no model; nil if the person's mode excludes it.
     static func noCloudModel(_ notice: String?) -> ExecutionReason {
         ExecutionReason(.cloudNotConfigured, notice ?? "Your AI mode uses no model of your own keys.")
     }
     static func noLocalModel(_ notice: String?) -> ExecutionReason {
         ExecutionReason(.localUnavailable, notice ?? "There is no model that could answer.")
     }
-    static let sessionIsOver = ExecutionReason(.sessionOver, "This AI session is over. Begin another one.")
+    static let aiSessionHasEnded = ExecutionReason(.sessionOver, "This AI session is over. Begin another one.")
     static let confirmationIsInvalid = ExecutionReason(
         .confirmationInvalid,
         "This confirmation is of another question, was used before, or came too late. Ask again.")

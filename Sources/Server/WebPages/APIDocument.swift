@@ -7,7 +7,8 @@ import WebPages
 enum APIDocument {
     static var bytes: [UInt8] { withExamples(WebPages.apiDocument, WebPages.apiExamples) }
 
-    /// Returns the document as it is if it or the examples cannot be read, which tests exclude.
+    /// Adds the examples to the document. Returns the document unchanged if it or the examples cannot be read, which
+    /// tests exclude.
     private static func withExamples(_ bytes: [UInt8], _ examples: [UInt8]) -> [UInt8] {
         guard var document = try? JSONValue(parsing: bytes), let examples = try? JSONValue(parsing: examples) else {
             return bytes

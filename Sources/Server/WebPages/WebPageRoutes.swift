@@ -2,8 +2,8 @@ import HTTP
 import Synchronization
 import WebPages
 
-/// The pages for browsers: the front page, the page about the API with its document, and the admin console. Static
-/// files that speak the public API and may load and reach nothing else.
+/// The routes of the pages for browsers: the front page, the page about the API with its document, and the admin
+/// console. The pages are static files that use the public API, and may load nothing else.
 enum WebPageRoutes {
     /// The Content-Security-Policy of a page: its own scripts, styles and calls, and nothing from anywhere else.
     static let securityPolicy = """
@@ -11,7 +11,7 @@ enum WebPageRoutes {
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
         """
 
-    /// Made once for all loops.
+    /// The pages, which all loops share.
     private static let pages: [(path: String, file: FileResponse)] = WebPages.files.map { file in
         let mediaType = MediaType(file.contentType, securityPolicy: securityPolicy, isCompressible: true)
         let fields = [
@@ -29,7 +29,7 @@ enum WebPageRoutes {
     private static let markdown = MediaType(
         "text/markdown; charset=utf-8", securityPolicy: securityPolicy, isCompressible: true)
 
-    /// - Parameter home: where `/` leads instead of to the front page.
+    /// - Parameter home: the page to which `/` redirects; nil for the front page.
     static func register(in routes: RouteTable, home: String?) {
         for (path, file) in pages + documents {
             if path == "/", let home {
@@ -42,8 +42,8 @@ enum WebPageRoutes {
     }
 }
 
-/// The response with a file. It is made when the file is first asked for, on no event loop, because hashing and compressing
-/// all of them would delay the start.
+/// The response with a file. It is created at the first request for the file, outside the event loops, because hashing
+/// and compressing all files would delay the start.
 private final class FileResponse: Sendable {
     private let make: @Sendable () -> ConstantResponse
     private let made = Mutex<Task<ConstantResponse, Never>?>(nil)

@@ -37,7 +37,7 @@ enum ReadLine: Sendable {
     case bytes(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {
-        if case .entry(let entry, let payload, let position)? = EntryLine.record(line) {
+        if case .entry(let entry, let payload, let position)? = EntryLineParser.record(line) {
             self = .record(.prepared(PreparedEntry(entry, payload, position: position)))
         } else {
             self = .bytes(line)

@@ -188,7 +188,7 @@ struct ServerLoginTests {
     func checked() async throws {
         try await TestCluster.shared.withDatabase { url in
             try await Schema.check(folder: Self.migrations, databaseURL: TestLogin.server.url(url))
-            await #expect(throws: RoleFault.owner(login: "nagz_test_owner", of: "abuse_reports")) {
+            await #expect(throws: RoleFault.ownsObject(login: "nagz_test_owner", of: "abuse_reports")) {
                 try await Schema.check(folder: Self.migrations, databaseURL: TestLogin.owner.url(url))
             }
             let asServer = "&options=-c%20role%3Dnagz_server"
@@ -311,7 +311,7 @@ struct ServerLoginTests {
                 privilege("UPDATE", "users", "status"), privilege("UPDATE", "sessions", "name"),
                 privilege("UPDATE", "sessions", "status"),
             ])
-        #expect(grants.statements.count == 3 && grants.names(on: "users") == ["SELECT", "UPDATE"])
+        #expect(grants.statements.count == 3 && grants.privilegeNames(on: "users") == ["SELECT", "UPDATE"])
     }
 
     @Test("grants on a table that a later migration drops are neither required nor run again; those beside it are")

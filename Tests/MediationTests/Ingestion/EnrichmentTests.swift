@@ -192,7 +192,7 @@ struct EnrichmentTests {
                 let sealing = Sealing(TestServer.auditKeyring, random: random)
                 let ledger = Ledger(database: database, random: random, sealing: sealing)
                 return try await AccountPurge(database: database, ledger: ledger, days: AccountPurge.standardDays)
-                    .run(SystemActor.operating) { CallContext(systemActAt: clock.now(), random) }
+                    .run(SystemActor.commandLine) { CallContext(systemActAt: clock.now(), random) }
             }
             #expect(purged == 1)
             #expect(try await server.rows("SELECT kind FROM enrichments").isEmpty)

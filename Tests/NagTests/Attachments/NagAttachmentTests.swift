@@ -297,7 +297,7 @@ struct NagAttachmentTests {
                 let ledger = Ledger(
                     database: database, random: random, sealing: Sealing(TestServer.auditKeyring, random: random))
                 return try await AccountPurge(database: database, ledger: ledger, days: AccountPurge.standardDays).run(
-                    SystemActor.operating
+                    SystemActor.commandLine
                 ) { CallContext(systemActAt: clock.now(), random) }
             }
             let rows = try await server.rows("SELECT id FROM attachments")

@@ -133,7 +133,7 @@ struct NotificationTests {
             try await server.registerDevice(as: family.child)
             let nag = try await server.nag(from: family.guardian, to: family.child)
             // Another worker has taken it.
-            let leaseEnd = server.clock.now() + DeliveryLane.lease
+            let leaseEnd = server.clock.now() + ChannelSender.lease
             try await server.sql("UPDATE deliveries SET attempts = 1, next_attempt = \(leaseEnd)")
             server.clock.advance(by: .seconds(1))
             try await Self.withdraw(nag, as: family.guardian, on: server)

@@ -205,7 +205,7 @@ struct ReminderTests {
             try await scene.server.sql(
                 RealtimeStatements.recordLiveSockets([scene.family.participant.id], on: InstanceID(high: 1, low: 1)))
             try await scene.expect("1+0", at: 15)
-            #expect(scene.worker.figures[0].seenLive.value == 1)
+            #expect(scene.worker.figures[0].skippedForLiveSocket.value == 1)
             #expect(try await scene.row().status == "delivered")
             try await scene.server.sql("DELETE FROM live_sockets")
             try await scene.expect("1+1", at: 30)
@@ -260,7 +260,7 @@ struct ReminderTests {
     func killed() async throws {
         try await Self.run { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
-            for (point, messages) in [(DeliveryLane.Point.claimed, 1), (.acknowledged, 2)] {
+            for (point, messages) in [(ChannelSender.Point.claimed, 1), (.acknowledged, 2)] {
                 try await scene.server.withWorker(
                     scene.provider.options(),
                     reach: { reached in
@@ -271,7 +271,7 @@ struct ReminderTests {
                 #expect(try await scene.provider.received().count == messages)
                 let claimed = try await scene.worker.round()
                 #expect(claimed == 0)
-                scene.server.clock.advance(by: DeliveryLane.lease)
+                scene.server.clock.advance(by: ChannelSender.lease)
             }
             try await scene.worker.run()
             let received = try await scene.provider.received()
@@ -286,7 +286,7 @@ struct ReminderTests {
         try await Self.run("fail422-held") { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
             try await scene.worker.round()
-            scene.server.clock.advance(by: DeliveryLane.lease)
+            scene.server.clock.advance(by: ChannelSender.lease)
             try await scene.server.withWorker(scene.provider.options()) { other in
                 try await other.run()
                 scene.server.clock.advance(by: .minutes(15))

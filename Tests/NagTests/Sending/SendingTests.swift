@@ -75,7 +75,7 @@ struct SendingTests {
             try await TestServer.run { server in
                 let family = try await server.family()
                 try await server.deliveries(1, to: family.child)
-                for (point, messages) in [(DeliveryLane.Point.claimed, 0), (.acknowledged, 1)] {
+                for (point, messages) in [(ChannelSender.Point.claimed, 0), (.acknowledged, 1)] {
                     try await server.withWorker(
                         provider.options(),
                         reach: { reached in
@@ -92,7 +92,7 @@ struct SendingTests {
                         let claimed = try await worker.round()
                         #expect(claimed == 0)
                     }
-                    server.clock.advance(by: DeliveryLane.lease)
+                    server.clock.advance(by: ChannelSender.lease)
                 }
                 try await server.withWorker(provider.options()) { try await $0.run() }
                 let received = try await provider.received()
@@ -111,7 +111,7 @@ struct SendingTests {
                 try await server.deliveries(1, to: family.child)
                 try await server.withWorker(provider.options("fail503-held")) { late in
                     try await late.round()
-                    server.clock.advance(by: DeliveryLane.lease)
+                    server.clock.advance(by: ChannelSender.lease)
                     try await server.withWorker(provider.options()) { try await $0.run() }
                     _ = try await provider.content(of: "/release")
                     try await late.drain()

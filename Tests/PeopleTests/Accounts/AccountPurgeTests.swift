@@ -43,7 +43,7 @@ struct AccountPurgeTests {
         return try await server.database.run { database in
             let sealing = Sealing(TestServer.auditKeyring, random: random)
             let ledger = Ledger(database: database, random: random, sealing: sealing)
-            return try await AccountPurge(database: database, ledger: ledger, days: days).run(SystemActor.operating) {
+            return try await AccountPurge(database: database, ledger: ledger, days: days).run(SystemActor.commandLine) {
                 CallContext(systemActAt: clock.now(), random)
             }
         }

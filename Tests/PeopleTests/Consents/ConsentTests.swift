@@ -47,17 +47,17 @@ struct ConsentTests {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
             let own = try await server.grant(.aiMediation, in: family.id, as: family.participant)
-            #expect(try await server.isInForce(.aiMediation, for: family.participant, in: family.id))
-            #expect(try await !server.isInForce(.aiMediation, for: family.child, in: family.id))
-            #expect(try await !server.isInForce(.gamificationParticipation, for: family.participant, in: family.id))
+            #expect(try await server.hasConsent(.aiMediation, for: family.participant, in: family.id))
+            #expect(try await !server.hasConsent(.aiMediation, for: family.child, in: family.id))
+            #expect(try await !server.hasConsent(.gamificationParticipation, for: family.participant, in: family.id))
             // Clients read what is listed as granted to them.
             #expect(try await server.consents(family.id, as: family.guardian).isEmpty)
             server.clock.advance(by: .seconds(1))
             let shared = try await server.grant(.aiMediation, in: family.id, as: family.secondGuardian)
             for member in family.members {
-                #expect(try await server.isInForce(.aiMediation, for: member, in: family.id))
+                #expect(try await server.hasConsent(.aiMediation, for: member, in: family.id))
             }
-            #expect(try await !server.isInForce(.aiMediation, for: family.stranger, in: family.otherFamilyID))
+            #expect(try await !server.hasConsent(.aiMediation, for: family.stranger, in: family.otherFamilyID))
             #expect(try await server.consents(family.id, as: family.guardian).map(\.id) == [shared.id])
             #expect(try await server.consents(family.id, as: family.participant).map(\.id) == [own.id, shared.id])
             #expect(try await server.consents(family.id, as: family.child).map(\.id) == [shared.id])
@@ -65,8 +65,8 @@ struct ConsentTests {
             // What a former guardian gave is no guardian's word any more.
             try await server.sql(
                 "UPDATE memberships SET role = 'participant' WHERE user_id = \(family.secondGuardian.id)")
-            #expect(try await !server.isInForce(.aiMediation, for: family.child, in: family.id))
-            #expect(try await server.isInForce(.aiMediation, for: family.secondGuardian, in: family.id))
+            #expect(try await !server.hasConsent(.aiMediation, for: family.child, in: family.id))
+            #expect(try await server.hasConsent(.aiMediation, for: family.secondGuardian, in: family.id))
         }
     }
 
@@ -81,12 +81,12 @@ struct ConsentTests {
             #expect(consent.familyID == nil)
             #expect(try await server.consents(family.id, as: family.guardian) == [consent])
             #expect(try await server.consents(family.id, as: family.secondGuardian).isEmpty)
-            #expect(try await server.isInForce(.smsOptIn, for: family.guardian, in: family.id))
-            #expect(try await !server.isInForce(.smsOptIn, for: family.child, in: family.id))
+            #expect(try await server.hasConsent(.smsOptIn, for: family.guardian, in: family.id))
+            #expect(try await !server.hasConsent(.smsOptIn, for: family.child, in: family.id))
             let outside = try await server.grant(.smsOptIn, in: nil, as: nell)
             #expect(try await server.audit(.outside).map(\.kind) == ["consent.granted"])
             try await server.expectOnly(audit: ["consent.revoked"]) { try await server.revoke(outside.id, as: nell) }
-            #expect(try await !server.isInForce(.smsOptIn, for: nell, in: family.id))
+            #expect(try await !server.hasConsent(.smsOptIn, for: nell, in: family.id))
         }
     }
 
@@ -129,7 +129,7 @@ struct ConsentTests {
                 try await server.call("PATCH", "/api/v1/consents/\(consent.id)", as: person, body: ["revoked": true])
             }
             #expect(reply.status == status)
-            let isInForce = try await server.isInForce(.aiMediation, for: family.participant, in: family.id)
+            let isInForce = try await server.hasConsent(.aiMediation, for: family.participant, in: family.id)
             #expect(isInForce == (status != 200))
             guard status == 200 else { return }
             let again = try await server.expectOnly { try await server.revoke(consent.id, as: person) }
@@ -154,12 +154,12 @@ struct ConsentTests {
                     #expect(reply.status == 422 && reply.errorCode == "VALIDATION_ERROR")
                 }
             }
-            #expect(try await server.isInForce(.aiMediation, for: family.child, in: family.id))
+            #expect(try await server.hasConsent(.aiMediation, for: family.child, in: family.id))
             let reply = try await server.expectOnly(audit: ["consent.revoked"]) {
                 try await patch(["status": "revoked"])
             }
             #expect(reply.status == 200)
-            #expect(try await !server.isInForce(.aiMediation, for: family.child, in: family.id))
+            #expect(try await !server.hasConsent(.aiMediation, for: family.child, in: family.id))
         }
     }
 

@@ -113,7 +113,7 @@ final class TestServer: Sendable {
         configuration.runsScheduler = false
         configuration.runsDeliveries = false
         configuration.enforcesRateLimits = false
-        configuration.slowQueries = nil
+        configuration.slowQueryThreshold = nil
         // Mails are made and go nowhere: the own network is not allowed.
         configuration.mail = DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
             .map { MailOptions(.webhook($0), from: "nagz@example.org") }

@@ -2,11 +2,11 @@
 /// do.
 public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case superuser(login: String)
-    case owner(login: String, of: String)
-    case attributes(login: String, String)
-    case becomes(login: String, roles: String)
-    case administers(login: String, roles: String)
-    case parameters(login: String, String)
+    case ownsObject(login: String, of: String)
+    case hasAttributes(login: String, String)
+    case canBecomeRoles(login: String, roles: String)
+    case canGrantRoles(login: String, roles: String)
+    case canSetParameters(login: String, String)
     case notMember(login: String)
     case missingPrivileges(String)
     case surplusPrivileges(login: String, String)
@@ -19,15 +19,15 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .superuser(let login): "the server may not sign in as “\(login)”, a superuser: \(Self.login)"
-        case .owner(let login, let thing):
+        case .ownsObject(let login, let thing):
             "the server may not sign in as “\(login)”, which owns “\(thing)”: \(Self.login)"
-        case .attributes(let login, let attributes):
+        case .hasAttributes(let login, let attributes):
             "the server may not sign in as “\(login)”, which has \(attributes): \(Self.login)"
-        case .becomes(let login, let roles):
+        case .canBecomeRoles(let login, let roles):
             "the server may not sign in as “\(login)”, which can become \(roles): \(Self.login)"
-        case .administers(let login, let roles):
+        case .canGrantRoles(let login, let roles):
             "the server may not sign in as “\(login)”, which may grant \(roles): \(Self.login)"
-        case .parameters(let login, let names):
+        case .canSetParameters(let login, let names):
             "the server may not sign in as “\(login)”, which may set \(names): \(Self.login)"
         case .notMember(let login):
             "“\(login)” is not a member of nagz_server: run nagz migrate, then GRANT nagz_server TO \"\(login)\""
@@ -36,7 +36,7 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
             "the login “\(login)” may do more than the migrations grant: revoke \(what)"
         case .openToPublic(let what):
             "everybody has \(what): run nagz migrate, or REVOKE it FROM PUBLIC as the database's owner"
-        case .roleNotMade:
+        case .roleNotCreated:
             "the role nagz_server is missing and this login may not create it: as a superuser, run "
                 + "CREATE ROLE nagz_server; GRANT nagz_server TO the schema's owner"
         }

@@ -6,10 +6,11 @@ enum RoleStatements {
 
     static let createRole: SQL = "CREATE ROLE nagz_server NOLOGIN"
 
-    /// Serialises changes of roles and grants until the transaction ends. It is the lock that migrations take.
+    /// Takes the lock for changes of roles and grants until the transaction ends. Migrations take the same lock.
     static let lock: SQL = "SELECT pg_advisory_xact_lock(7239410023)"
 
-    /// The session's login, and why it is not fit for a server; null where it is.
+    /// Reads the session's login, and the reasons for which a server may not use it; these are null where there are
+    /// none.
     static let login: SQL = """
         WITH own AS (
             SELECT * FROM pg_roles
@@ -43,8 +44,8 @@ enum RoleStatements {
                 AS reads_migrations
         """
 
-    /// Reads the objects that a role may create in the current database and should not: `TEMPORARY on the database`, ….
-    static func makes(_ role: String) -> SQL {
+    /// Reads what a role may create in the current database and should not, such as `TEMPORARY on the database`.
+    static func creatableObjects(_ role: String) -> SQL {
         """
         SELECT string_agg(name, ', ') AS makes FROM (
             SELECT 'CREATE on the database' WHERE has_database_privilege(\(role), current_database(), 'CREATE')
@@ -56,8 +57,8 @@ enum RoleStatements {
         """
     }
 
-    /// A role's privileges on the tables of the schema's owner: `tab`, `privilege`, and `is_whole`, which is false for
-    /// a privilege on some of the columns only.
+    /// Reads a role's privileges on the tables of the schema's owner: `tab`, `privilege`, and `is_whole`, which is
+    /// false for a privilege on some of the columns only.
     static func privileges(of role: String) -> SQL {
         """
         SELECT c.relname::text AS tab, p.name AS privilege, has_table_privilege(\(role), c.oid, p.name) AS is_whole
@@ -71,7 +72,7 @@ enum RoleStatements {
         """
     }
 
-    /// The column privileges among those given that a role has, in their order.
+    /// Reads whether a role has each of the column privileges, in their order.
     static func columns(_ privileges: [ServerGrants.Privilege], of role: String) -> SQL {
         """
         SELECT coalesce(has_column_privilege(\(role), to_regclass(t), c, p), false) AS is_granted

@@ -12,11 +12,11 @@ struct ServerGrants: Sendable {
         let column: String?
     }
 
-    /// Privileges on tables and columns; other grants are in `statements` only.
+    /// The privileges on tables and columns; other grants are in `statements` only.
     private(set) var privileges: Set<Privilege> = []
     private var grants: [Statement] = []
 
-    /// The statements themselves, in order. They may be run again without effect.
+    /// The text of the statements, in order. They may be run again without effect.
     var statements: [String] { grants.map(\.text) }
 
     init(_ migrations: [Migrator.Migration]) {
@@ -25,13 +25,13 @@ struct ServerGrants: Sendable {
         }
     }
 
-    /// The names of all privileges on a table or on any of its columns.
-    func names(on table: String) -> Set<String> {
+    /// Returns the names of all privileges on a table or on any of its columns.
+    func privilegeNames(on table: String) -> Set<String> {
         Set(privileges.filter { $0.table == table }.map(\.name))
     }
 
     private mutating func read(_ words: [Substring]) {
-        if words.starts(with: ["DROP", "TABLE"]), words.count == 3 { return forget(String(words[2])) }
+        if words.starts(with: ["DROP", "TABLE"]), words.count == 3 { return remove(String(words[2])) }
         guard let statement = Statement(words) else { return }
         grants.append(statement)
         if statement.verb == "GRANT" {
@@ -42,14 +42,14 @@ struct ServerGrants: Sendable {
     }
 
     /// Removes a dropped table from the grants, also from statements that grant on several tables.
-    private mutating func forget(_ table: String) {
+    private mutating func remove(_ table: String) {
         privileges = privileges.filter { $0.table != table }
         for index in grants.indices { grants[index].objects.removeAll { $0 == table } }
         grants.removeAll(where: \.objects.isEmpty)
     }
 
-    /// Returns the words of the statements that may matter, without comments. Every server reads all migrations when it
-    /// starts, so the others are not even decoded.
+    /// Returns the words of the `GRANT`, `REVOKE` and `DROP TABLE` statements, without comments. Every server reads all
+    /// migrations when it starts, so the others are not even decoded.
     private static func statements(of script: String) -> [[Substring]] {
         var (statements, isComment, previous): ([[UInt8]], Bool, UInt8) = ([[]], false, 0)
         for byte in script.utf8 {
@@ -72,7 +72,8 @@ struct ServerGrants: Sendable {
     }
 }
 
-/// A `GRANT` to the role or a `REVOKE` from it: `GRANT SELECT, UPDATE (name, status) ON users, sessions TO nagz_server`.
+/// A `GRANT` to the role or a `REVOKE` from it, such as `GRANT SELECT, UPDATE (name, status) ON users, sessions TO
+/// nagz_server`.
 private struct Statement {
     let verb: String
     private let names: String

@@ -10,14 +10,14 @@ enum ServerLogin {
         let row = try await queries.query(RoleStatements.login).one()
         let login: String = try row["login"]
         if try row["is_superuser"] { throw RoleFault.superuser(login: login) }
-        if let thing: String = try row["owns"] { throw RoleFault.owner(login: login, of: thing) }
-        if let names: String = try row["attributes"] { throw RoleFault.attributes(login: login, names) }
-        if let roles: String = try row["becomes"] { throw RoleFault.becomes(login: login, roles: roles) }
-        if let roles: String = try row["administers"] { throw RoleFault.administers(login: login, roles: roles) }
-        if let names: String = try row["parameters"] { throw RoleFault.parameters(login: login, names) }
+        if let thing: String = try row["owns"] { throw RoleFault.ownsObject(login: login, of: thing) }
+        if let names: String = try row["attributes"] { throw RoleFault.hasAttributes(login: login, names) }
+        if let roles: String = try row["becomes"] { throw RoleFault.canBecomeRoles(login: login, roles: roles) }
+        if let roles: String = try row["administers"] { throw RoleFault.canGrantRoles(login: login, roles: roles) }
+        if let names: String = try row["parameters"] { throw RoleFault.canSetParameters(login: login, names) }
         guard try row["is_member"] else { throw RoleFault.notMember(login: login) }
         guard try row["reads_migrations"] else { throw RoleFault.missingPrivileges("SELECT on schema_migrations") }
-        if let things: String = try await queries.query(RoleStatements.makes(login)).one()["makes"] {
+        if let things: String = try await queries.query(RoleStatements.creatableObjects(login)).one()["makes"] {
             throw RoleFault.openToPublic(things)
         }
     }
@@ -25,34 +25,35 @@ enum ServerLogin {
     /// Checks that the session's login has the privileges that the migrations grant, and no others.
     static func checkPrivileges(_ queries: any Queries, _ grants: ServerGrants) async throws {
         let login: String = try await queries.query("SELECT session_user::text AS login").one()["login"]
-        let held = try await HeldPrivileges(of: login, queries)
+        let held = try await RolePrivileges(of: login, queries)
         if let missing = try await held.missing(from: grants, queries) { throw RoleFault.missingPrivileges(missing) }
         if let surplus = held.surplus(over: grants) { throw RoleFault.surplusPrivileges(login: login, surplus) }
     }
 }
 
-/// A role's privileges on the schema's tables, however it came by them.
-struct HeldPrivileges {
+/// A role's effective privileges on the schema's tables, whether granted to it, to a role of which it is a member, or
+/// to PUBLIC.
+struct RolePrivileges {
     private let role: String
-    /// Privileges on whole tables.
-    private var whole: [String: Set<String>] = [:]
-    /// Privileges on whole tables or on some of their columns.
-    private var any: [String: Set<String>] = [:]
+    /// The privileges on whole tables.
+    private var onWholeTables: [String: Set<String>] = [:]
+    /// The privileges on whole tables or on some of their columns.
+    private var onTablesOrColumns: [String: Set<String>] = [:]
 
     init(of role: String, _ queries: any Queries) async throws {
         self.role = role
         let rows = try await queries.query(RoleStatements.privileges(of: role))
         for index in 0..<rows.count {
             let (table, name): (String, String) = (try rows[index]["tab"], try rows[index]["privilege"])
-            any[table, default: []].insert(name)
-            if try rows[index]["is_whole"] { whole[table, default: []].insert(name) }
+            onTablesOrColumns[table, default: []].insert(name)
+            if try rows[index]["is_whole"] { onWholeTables[table, default: []].insert(name) }
         }
     }
 
-    /// The first granted privilege that the role lacks, as text for the operator; nil when it lacks none.
+    /// Returns the first granted privilege that the role lacks, as text for the operator; nil when it lacks none.
     func missing(from grants: ServerGrants, _ queries: any Queries) async throws -> String? {
         let onTables = grants.privileges.filter { $0.column == nil }
-        if let lacking = onTables.first(where: { whole[$0.table]?.contains($0.name) != true }) {
+        if let lacking = onTables.first(where: { onWholeTables[$0.table]?.contains($0.name) != true }) {
             return "\(lacking.name) on \(lacking.table)"
         }
         let onColumns = Array(grants.privileges.filter { $0.column != nil })
@@ -66,10 +67,11 @@ struct HeldPrivileges {
         return nil
     }
 
-    /// The privileges that the role has without a grant, as text for the operator; nil when there are none.
+    /// Returns privileges that the role has on a table without a grant, as text for the operator; nil when there are
+    /// none.
     func surplus(over grants: ServerGrants) -> String? {
-        for table in any.keys.sorted() {
-            let more = any[table, default: []].subtracting(grants.names(on: table))
+        for table in onTablesOrColumns.keys.sorted() {
+            let more = onTablesOrColumns[table, default: []].subtracting(grants.privilegeNames(on: table))
             if !more.isEmpty { return "\(more.sorted().joined(separator: ", ")) on \(table)" }
         }
         return nil

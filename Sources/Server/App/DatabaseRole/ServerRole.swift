@@ -12,9 +12,9 @@ enum ServerRole {
         do {
             _ = try await database.query(RoleStatements.createRole)
         } catch  where error.sqlState == "42501" {
-            throw RoleFault.roleNotMade
+            throw RoleFault.roleNotCreated
         } catch  where ["42710", "23505"].contains(error.sqlState) {
-            return false  // Somebody else made it meanwhile, for another database.
+            return false  // Another process has created it meanwhile, for another database.
         }
         return true
     }
@@ -25,23 +25,23 @@ enum ServerRole {
         try await database.transaction { transaction in
             _ = try await transaction.query(RoleStatements.lock)
             var repairs: [String] = []
-            let held = try await HeldPrivileges(of: ServerGrants.role, transaction)
+            let held = try await RolePrivileges(of: ServerGrants.role, transaction)
             if let missing = try await held.missing(from: grants, transaction) {
                 repairs.append("the grants of nagz_server, such as \(missing)")
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }
-            if let open = try await makes(transaction) {
+            if let open = try await publicCreateRights(transaction) {
                 repairs.append("the database's closure to the public, which has \(open)")
                 if !isDryRun {
                     try await transaction.run(script: RoleStatements.closeToPublic)
-                    if let open = try await makes(transaction) { throw RoleFault.openToPublic(open) }
+                    if let open = try await publicCreateRights(transaction) { throw RoleFault.openToPublic(open) }
                 }
             }
             return repairs
         }
     }
 
-    private static func makes(_ queries: any Queries) async throws -> String? {
-        try await queries.query(RoleStatements.makes(ServerGrants.role)).one()["makes"]
+    private static func publicCreateRights(_ queries: any Queries) async throws -> String? {
+        try await queries.query(RoleStatements.creatableObjects(ServerGrants.role)).one()["makes"]
     }
 }

@@ -9,13 +9,13 @@ final class CallTracer: Sendable {
     private let clock: any WallClock
     private let spans: SpanQueue?
 
-    /// - Parameter spans: where the spans of sampled traces go; nil where none are exported.
+    /// - Parameter spans: the queue for the spans of sampled traces; nil where none are exported.
     init(_ random: any Randomness, _ clock: any WallClock, exportingTo spans: SpanQueue? = nil) {
         (self.random, self.clock, self.spans) = (random, clock, spans)
     }
 
-    /// The scope of work that no request asked for.
-    /// - Parameter trace: of the act that caused it; nil begins a trace.
+    /// Returns the scope of work that no request asked for.
+    /// - Parameter trace: the trace of the act that caused the work; nil begins a trace.
     func scope(of trace: TraceID?) -> RequestScope {
         let id = trace ?? random.identifier(at: clock.now())
         return RequestScope(request: nil, trace: TraceContext(named: id, isSampled: spans != nil))

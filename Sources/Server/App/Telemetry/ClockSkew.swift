@@ -4,8 +4,8 @@ import SQL
 
 /// Compares the database's clock with this machine's.
 enum ClockSkew {
-    /// Returns the time by which the database's clock is ahead, wrong by half the round trip at most.
-    /// - Parameter source: one row whose columns are read too.
+    /// Returns the time by which the database's clock is ahead. The error is at most half the round trip.
+    /// - Parameter source: a FROM item of one row, whose columns are read as well.
     static func measure(
         _ queries: any Queries, _ clock: any WallClock, beside source: SQL = "(SELECT) nothing"
     ) async throws -> (skew: Timestamp.Span, row: Row) {

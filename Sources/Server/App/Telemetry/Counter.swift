@@ -13,7 +13,7 @@ final class Counter: Sendable {
 
 /// A histogram of durations, with fixed buckets.
 final class Histogram: Sendable {
-    /// Upper bounds in nanoseconds, ascending; one more bucket holds longer durations.
+    /// The upper bounds in nanoseconds, ascending; one more bucket counts longer durations.
     static let bounds: [Int] = [
         500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000,
         500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000,
@@ -33,14 +33,17 @@ final class Histogram: Sendable {
     var counts: [Int] { buckets.map(\.value) }
     var seconds: Double { Double(total.value) / 1e9 }
 
-    /// The upper bound, in milliseconds, of that share of the durations; 0 when there are none.
-    static func quantile(_ part: Double, of counts: [Int]) -> Double {
+    /// Returns a quantile in milliseconds, as the upper bound of the bucket that contains it; 0 when there are no
+    /// durations.
+    static func quantile(_ fraction: Double, of counts: [Int]) -> Double {
         let all = counts.reduce(0, +)
         guard all > 0 else { return 0 }
-        var seen = 0
+        var cumulative = 0
         for (bucket, count) in counts.enumerated() {
-            seen += count
-            if Double(seen) >= part * Double(all) { return Double(bounds[min(bucket, bounds.count - 1)]) / 1e6 }
+            cumulative += count
+            if Double(cumulative) >= fraction * Double(all) {
+                return Double(bounds[min(bucket, bounds.count - 1)]) / 1e6
+            }
         }
         return 0
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The process's figures as the kernel reports them.
 enum ProcessFigures {
-    /// Processor time, in user and kernel mode.
+    /// Returns the processor time, in user and kernel mode.
     static func processorSeconds() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -10,7 +10,7 @@ enum ProcessFigures {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// Resident memory.
+    /// Returns the size of the resident memory.
     static func residentBytes() -> Int {
         // The second of the numbers, in pages (proc_pid_statm(5)).
         let numbers = small("/proc/self/statm").split(separator: " ")

@@ -65,7 +65,7 @@ final class RequestCounters: Sendable {
 }
 
 extension Route {
-    /// The route of an operation, numbered so that its requests are counted under it.
+    /// Creates the route of an operation, numbered so that its requests are counted under it.
     convenience init(_ operation: Contract.Operation, answer: Answer) {
         self.init(
             HTTP.Method(operation.method), operation.path, number: API.all.firstIndex { $0.id == operation.id },

@@ -20,7 +20,7 @@ struct RequestScope: Sendable {
 }
 
 extension TraceContext {
-    /// A trace of which no span is known.
+    /// Creates the context of a trace of which no span is known.
     init(named id: TraceID, isSampled: Bool) {
         self.init(traceHigh: id.high, traceLow: id.low, span: 0, parentSpan: nil, flags: isSampled ? 1 : 0)
     }

@@ -4,7 +4,7 @@ import Reactor
 final class RetentionCounters: Sendable {
     private let counters: [(name: String, rows: Counter)] = Retention.rules.map { ($0.name, Counter()) }
 
-    /// The rows of one round.
+    /// Adds the rows of one round.
     func add(_ ended: [(name: String, rows: Int)]) {
         for (name, rows) in ended { counters.first { $0.name == name }?.rows.add(rows) }
     }

@@ -5,21 +5,21 @@ import Postgres
 import Reactor
 import SQL
 
-/// Logs batches of statements that take long, with their text and never with a value: values are parameters, and the text
-/// has `$1` in their place.
+/// Logs batches of statements that take long, with their text and never with a value: values are parameters, and the
+/// text has `$1` in their place.
 final class SlowQueryLog: Sendable {
     private static let longestText = 300
-    /// Different statements in one line.
+    /// The largest number of different statements in one line.
     private static let statementLimit = 4
 
     private let log: Log
-    /// All batches that took long, logged or not.
+    /// The counter of all batches that took long, logged or not.
     private let counter: Counter
     private let limit = Locked(LineLimit())
 
     init(_ log: Log, counting counter: Counter) { (self.log, self.counter) = (log, counter) }
 
-    /// The observer for a pool of sessions.
+    /// Returns the observer for a pool of sessions.
     func observer(from threshold: Duration) -> SlowStatements {
         SlowStatements(from: threshold) { [self] batch in write(batch, RequestScope.current, at: .now()) }
     }
@@ -51,14 +51,14 @@ final class SlowQueryLog: Sendable {
     }
 
     private static func text(_ statement: SQL) -> String {
-        // Text that was made at run time is not known to be free of values.
+        // Text that was created at run time may contain values.
         guard statement.statementKey != nil else { return "(made at run time)" }
         let line = statement.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return line.count > longestText ? line.prefix(longestText) + "…" : line
     }
 }
 
-/// A limit of ten lines a second.
+/// Limits the log to ten lines a second.
 struct LineLimit {
     private static let linesPerSecond = 10
 
@@ -67,7 +67,8 @@ struct LineLimit {
     private var suppressed = 0
 
     /// Counts a line.
-    /// - Returns: how many were suppressed since the last one that was admitted; nil for one that is suppressed itself.
+    /// - Returns: the number of lines that were suppressed since the last admitted one; nil when this line is
+    ///   suppressed.
     mutating func admit(at now: MonotonicTime) -> Int? {
         if now >= secondEnds { (secondEnds, lines) = (now + .seconds(1), 0) }
         guard lines < Self.linesPerSecond else {

@@ -5,7 +5,7 @@ import LoopbackClient
 import ModelProviders
 import Reactor
 
-/// The destination of traces: an OTLP collector on this machine, or one elsewhere over TLS.
+/// The destination of traces: an OTLP collector on this machine, or one on another machine over TLS.
 public enum TraceCollector: Sendable {
     case loopback(LoopbackURL)
     case remote(ThirdPartyURL)
@@ -26,7 +26,7 @@ public enum TraceCollector: Sendable {
 /// accept are dropped and counted. Runs on an event loop of its own, so that a slow collector delays nothing else.
 final class SpanExporter: BackgroundJob {
     private static let period = Duration.seconds(1)
-    private static let batch = 512
+    private static let batchSize = 512
     private static let path = "/v1/traces"
     /// The time for which a stopping server waits for its last spans.
     private static let drainTime = Duration.seconds(2)
@@ -40,8 +40,8 @@ final class SpanExporter: BackgroundJob {
     private let log: Log
     private var isStopped = false
     private var isFailing = false
-    private var rounds = 0
-    private var ended: CheckedContinuation<Void, Never>?
+    private var runningSends = 0
+    private var idleContinuation: CheckedContinuation<Void, Never>?
     private var timer: TimerID?
 
     init(_ spans: SpanQueue, to collector: TraceCollector, instance: String, log: Log, _ poller: Poller) {
@@ -51,7 +51,7 @@ final class SpanExporter: BackgroundJob {
         loopback = LoopbackClient(poller)
     }
 
-    /// Runs rounds until it is finished.
+    /// Sends spans once a period until it is stopped.
     func start() {
         poller.spawn { [self] in
             await sendAll()
@@ -65,11 +65,11 @@ final class SpanExporter: BackgroundJob {
         if let timer { poller.cancel(timer) }
     }
 
-    /// Sends the spans that wait after `stop`, for a short time.
+    /// Sends, after `stop`, the remaining spans, for a short time.
     func finish() async {
         let deadline = poller.schedule(at: .now() + Self.drainTime) { [self] in close() }
         await sendAll()
-        if rounds > 0 { await withCheckedContinuation { ended = $0 } }
+        if runningSends > 0 { await withCheckedContinuation { idleContinuation = $0 } }
         poller.cancel(deadline)
         close()
     }
@@ -80,17 +80,17 @@ final class SpanExporter: BackgroundJob {
     }
 
     private func sendAll() async {
-        rounds += 1
+        runningSends += 1
         defer {
-            rounds -= 1
-            if rounds == 0 { ended.take()?.resume() }
+            runningSends -= 1
+            if runningSends == 0 { idleContinuation.take()?.resume() }
         }
-        var batch = spans.take(Self.batch)
+        var batch = spans.take(Self.batchSize)
         while !batch.isEmpty {
-            let isTaken = await send(document(batch))
-            (isTaken ? spans.exported : spans.dropped).add(batch.count)
-            report(isTaken)
-            batch = spans.take(Self.batch)
+            let isAccepted = await send(document(batch))
+            (isAccepted ? spans.exported : spans.dropped).add(batch.count)
+            report(isAccepted)
+            batch = spans.take(Self.batchSize)
         }
     }
 
@@ -112,11 +112,11 @@ final class SpanExporter: BackgroundJob {
         }
     }
 
-    /// Logs the first of several failures, and the end of them.
-    private func report(_ isTaken: Bool) {
-        guard isFailing == isTaken else { return }
-        isFailing = !isTaken
-        log.write(.warning, isTaken ? "traces_exported_again" : "traces_dropped")
+    /// Logs the first of several failures, and the first success after them.
+    private func report(_ isAccepted: Bool) {
+        guard isFailing == isAccepted else { return }
+        isFailing = !isAccepted
+        log.write(.warning, isAccepted ? "traces_exported_again" : "traces_dropped")
     }
 
     private func document(_ spans: [TraceSpan]) -> [UInt8] {

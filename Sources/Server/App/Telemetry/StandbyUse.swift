@@ -39,7 +39,7 @@ final class StandbyUse: Sendable {
     }
 }
 
-/// A period in which the standby answers no read. It is logged once, when it lasts longer than `limit`.
+/// A period in which the standby answers no read. It is logged once, when it has lasted for `limit`.
 struct StandbyOutage {
     static let limit = Duration.seconds(3)
 

@@ -12,14 +12,14 @@ final class Telemetry: Sendable {
     let loops: [LoopGauges]
     let scheduler = SchedulerStatus()
     let realtime = RealtimeCounters()
-    /// The figures of each channel.
+    /// The figures of the deliveries, one for each channel.
     let deliveries = DeliveryChannel.allCases.map { DeliveryFigures($0) }
     let retention = RetentionCounters()
-    /// Batches of statements that took long.
+    /// The counter of batches of statements that took long.
     let slowQueries = Counter()
-    /// The standby's share in reads; nil where there is none.
+    /// The counts of reads by the standby; nil where there is none.
     let standby: StandbyUse?
-    /// Spans of sampled traces; nil where none are exported.
+    /// The queue of spans of sampled traces; nil where none are exported.
     let spans: SpanQueue?
 
     private let lastDatabase = Locked(DatabaseFigures?.none)
@@ -37,7 +37,7 @@ final class Telemetry: Sendable {
     var isDraining: Bool { draining.load(ordering: .relaxed) }
     func beginDraining() { draining.store(true, ordering: .relaxed) }
 
-    /// The database as it was seen last; nil while it does not answer.
+    /// The database's figures that were read last; nil while it does not answer.
     var database: DatabaseFigures? { lastDatabase.withLock { $0 } }
     func setDatabase(_ figures: DatabaseFigures?) { lastDatabase.withLock { $0 = figures } }
 
@@ -50,7 +50,7 @@ final class Telemetry: Sendable {
         history.withLock { $0.add(sample) }
     }
 
-    /// The samples so far, oldest first, and the present figures.
+    /// The samples of the last five minutes, oldest first, and the current figures.
     var samples: [Sample] { history.withLock { $0.samples } + [currentSample] }
 
     private var currentSample: Sample {

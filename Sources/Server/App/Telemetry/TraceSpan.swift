@@ -89,7 +89,7 @@ struct TraceSpan: Sendable {
     }
 }
 
-/// Spans that wait to be exported. When too many wait, further ones are dropped and counted.
+/// The spans that wait to be exported. When too many wait, further ones are dropped and counted.
 final class SpanQueue: Sendable {
     static let limit = 4_096
 

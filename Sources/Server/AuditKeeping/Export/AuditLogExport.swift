@@ -5,12 +5,12 @@ import Postgres
 import Reactor
 import SQL
 
-/// An audit log as lines: one family's by number, or everybody's in the order of the Merkle log.
+/// Exports an audit log as lines: one family's by number, or all families' in the order of the Merkle log.
 ///
 /// An export shows the log as of one checkpoint, which it reads first; later entries have no position yet. The lines
 /// after a number or a position never change, so an interrupted export can continue there.
 struct AuditLogExport {
-    /// The number of entries for which one checkpoint is exported.
+    /// The smallest number of entries between two exported checkpoints.
     private static let checkpointDistance: Int64 = 256
 
     private let queries: any Queries
@@ -27,26 +27,27 @@ struct AuditLogExport {
 
     /// Passes on all lines, a page at a time.
     /// - Parameters:
-    ///   - family: nil for all.
-    ///   - after: a number of the family, or a position of the log; nil from the beginning.
+    ///   - family: the family to export; nil for all.
+    ///   - after: the number of the family, or the position of the log, after which the export continues; nil for the
+    ///     beginning.
     func run(
         of family: FamilyID?, after: Int64?, origin: String, at now: Timestamp,
-        _ give: ([AuditExportLine]) async throws -> Void
+        _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws {
         let newest = try await reader.newestCheckpoint()
         let size = newest?.checkpoint.size ?? 0
-        if after == nil { try await give(try await beginning(of: family, origin, now)) }
+        if after == nil { try await emit(try await beginning(of: family, origin, now)) }
         var count: (entries: Int, clocks: Int)
         if let family {
             // Numbers begin with 1. Rows with lower ones are exported as well, for verifiers to find.
-            count = try await chain(of: family, after: after ?? .min, size: size, newest?.note, give)
+            count = try await chain(of: family, after: after ?? .min, size: size, newest?.note, emit)
         } else {
-            count = (try await log(after: min(after ?? -1, size - 1), size: size, give), 0)
-            let rest = try await unplaced(size: size, give)
+            count = (try await log(after: min(after ?? -1, size - 1), size: size, emit), 0)
+            let rest = try await unsequencedEntries(size: size, emit)
             count = (count.entries + rest.entries, rest.clocks)
-            if let newest { try await give([.checkpoint(note: newest.note)]) }
+            if let newest { try await emit([.checkpoint(note: newest.note)]) }
         }
-        try await give([.end(entries: count.entries, clocks: count.clocks)])
+        try await emit([.end(entries: count.entries, clocks: count.clocks)])
     }
 
     private func beginning(of family: FamilyID?, _ origin: String, _ now: Timestamp) async throws -> [AuditExportLine] {
@@ -64,7 +65,7 @@ struct AuditLogExport {
 
     private func chain(
         of family: FamilyID, after: Int64, size: Int64, _ note: String?,
-        _ give: ([AuditExportLine]) async throws -> Void
+        _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> (entries: Int, clocks: Int) {
         let newest = try await queries.query(ExportStatements.newestNumber(of: family)).one()
         let last: Int64 = try newest["n"]
@@ -74,11 +75,11 @@ struct AuditLogExport {
             let rows = try await queries.query(
                 ExportStatements.entries(of: family, after: number, upTo: last, size: size))
             guard rows.count > 0 else { break }
-            try await give(try await lines(rows) { try $0["position"] })
+            try await emit(try await lines(rows) { try $0["position"] })
             number = try rows[rows.count - 1]["n"]
             count += rows.count
         }
-        if let clock { try await give([clock]) }
+        if let clock { try await emit([clock]) }
         guard let note else { return (count, clock == nil ? 0 : 1) }
         var lines = [AuditExportLine.checkpoint(note: note)]
         if let row = try await queries.query(ExportStatements.newestLeaf(of: family, size: size)).first {
@@ -90,7 +91,7 @@ struct AuditLogExport {
                 position: Int(position), familyID: family, n: Int(number), hash: try HexDigest(column: try row["hash"]))
             lines.append(.inclusion(leaf, size: Int(size), path: path.compactMap { HexDigest(bytes: $0) }))
         }
-        try await give(lines)
+        try await emit(lines)
         return (count, clock == nil ? 0 : 1)
     }
 
@@ -102,9 +103,9 @@ struct AuditLogExport {
     // MARK: All families
 
     private func log(
-        after: Int64, size: Int64, _ give: ([AuditExportLine]) async throws -> Void
+        after: Int64, size: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> Int {
-        var (position, count, lastNoted) = (after, 0, max(after + 1, 0))
+        var (position, count, lastCheckpointSize) = (after, 0, max(after + 1, 0))
         while position < size - 1 {
             let rows = try await queries.query(ExportStatements.leaves(after: position, size: size))
             guard rows.count > 0 else { break }
@@ -120,32 +121,33 @@ struct AuditLogExport {
                 lines.append(try line(rows[index], at: leafPosition))
                 if case .entry(let entry) = lines[lines.count - 1] {
                     count += 1
-                    lines += try differing(entry, rows[index], at: leafPosition)
+                    lines += try differingLeaf(entry, rows[index], at: leafPosition)
                 }
                 lines += nodes[leafPosition] ?? []
                 while nextNote < notes.count, case let noted:Int64 = try notes[nextNote]["size"],
                     noted <= leafPosition + 1
                 {
-                    if noted == leafPosition + 1, noted - lastNoted >= Self.checkpointDistance, noted < size {
+                    if noted == leafPosition + 1, noted - lastCheckpointSize >= Self.checkpointDistance, noted < size {
                         lines.append(.checkpoint(note: try notes[nextNote]["note"]))
-                        lastNoted = noted
+                        lastCheckpointSize = noted
                     }
                     nextNote += 1
                 }
             }
-            try await give(lines)
+            try await emit(lines)
             position = end - 1
         }
         return count
     }
 
-    /// The entries without a position, family by family, each with the state of the family's clock at that moment.
-    private func unplaced(
-        size: Int64, _ give: ([AuditExportLine]) async throws -> Void
+    /// Exports the entries without a position, family by family, each family with the state of its clock at that time.
+    /// - Returns: the number of entries and clocks.
+    private func unsequencedEntries(
+        size: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> (entries: Int, clocks: Int) {
         var (count, last) = ((entries: 0, clocks: 0), FamilyID?.none)
         while true {
-            let rows = try await queries.query(ExportStatements.unplaced(behind: last, size: size))
+            let rows = try await queries.query(ExportStatements.unsequencedEntries(behind: last, size: size))
             var index = 0
             while index < rows.count {
                 let family: FamilyID = try rows[index]["clock_family"]
@@ -160,13 +162,13 @@ struct AuditLogExport {
                     index += 1
                 }
                 count.entries += lines.count
-                try await give(lines)
-                if lines.count >= ExportStatements.unplacedEntries {
+                try await emit(lines)
+                if lines.count >= ExportStatements.unsequencedEntriesPerFamily {
                     count.entries += try await entries(
-                        of: family, after: number, upTo: clock?.clockNumber ?? .max, give)
+                        of: family, after: number, upTo: clock?.clockNumber ?? .max, emit)
                 }
                 if let clock {
-                    try await give([clock])
+                    try await emit([clock])
                     count.clocks += 1
                 }
                 last = family
@@ -175,16 +177,17 @@ struct AuditLogExport {
         }
     }
 
-    /// Entries of one family without a position.
+    /// Exports the entries of one family that have no position.
+    /// - Returns: their number.
     private func entries(
-        of family: FamilyID, after: Int64, upTo last: Int64, _ give: ([AuditExportLine]) async throws -> Void
+        of family: FamilyID, after: Int64, upTo last: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> Int {
         var (number, count) = (after, 0)
         while number < last {
             let rows = try await queries.query(
                 ExportStatements.entries(of: family, after: number, upTo: last, size: 0))
             guard rows.count > 0 else { break }
-            try await give(try await lines(rows) { _ in nil })
+            try await emit(try await lines(rows) { _ in nil })
             number = try rows[rows.count - 1]["n"]
             count += rows.count
         }
@@ -201,7 +204,7 @@ struct AuditLogExport {
         return lines
     }
 
-    /// The subtrees that each of those leaves completes, by leaf.
+    /// Returns the roots of the subtrees that each of the leaves completes, by leaf.
     private func nodes(_ leaves: Range<Int64>) async throws -> [Int64: [AuditExportLine]] {
         let runs = (1..<Tile.levels).map { level in
             NodeRun(
@@ -222,13 +225,13 @@ struct AuditLogExport {
         return lines
     }
 
-    /// A leaf of the log that does not match its entry, exported for verifiers to find.
-    private func differing(
+    /// Returns the line of a leaf that does not match its entry, for verifiers to find; none where it matches.
+    private func differingLeaf(
         _ entry: AuditExportLine.Entry, _ row: Row, at position: Int64
     ) throws -> [AuditExportLine] {
         let leaf = LogLeaf(family: entry.familyID, number: Int64(entry.n), entryHash: entry.hash.bytes)
-        let kept = try HexDigest(column: try row["leaf_hash"])
-        return kept.bytes == leaf.hash ? [] : [.node(level: 0, position: Int(position), hash: kept)]
+        let storedHash = try HexDigest(column: try row["leaf_hash"])
+        return storedHash.bytes == leaf.hash ? [] : [.node(level: 0, position: Int(position), hash: storedHash)]
     }
 
     private func line(_ row: Row, at position: Int64) throws -> AuditExportLine {

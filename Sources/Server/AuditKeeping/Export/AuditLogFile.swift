@@ -6,16 +6,16 @@ import Postgres
 public enum AuditLogFile {
     /// Passes on the lines of an export, page by page.
     /// - Parameters:
-    ///   - family: nil for all.
+    ///   - family: the family to export; nil for all.
     ///   - after: the number or position after which an interrupted export continues; nil for the beginning.
     public static func export(
         databaseURL: String, keys: AuditKeyring, family: FamilyID?, after: Int64?, clock: any WallClock = SystemClock(),
-        _ give: @escaping @Sendable ([AuditExportLine]) throws -> Void
+        _ emit: @escaping @Sendable ([AuditExportLine]) throws -> Void
     ) async throws {
         try await Schema.withDatabase(databaseURL) { database in
             let source = AuditLogExport(
                 database, Sealing(keys, random: SystemRandomness()), on: database.poller)
-            try await source.run(of: family, after: after, origin: keys.origin, at: clock.now()) { try give($0) }
+            try await source.run(of: family, after: after, origin: keys.origin, at: clock.now()) { try emit($0) }
         }
     }
 }

@@ -18,7 +18,7 @@ final class ExportLimiter: Sendable {
     private let limit: Int
     private let counts = Locked(Counts())
 
-    /// - Parameter limits: exports together may use a quarter of `answerMemory`.
+    /// Creates the limiter. All exports together may use a quarter of `answerMemory`.
     init(_ limits: Limits) { limit = max(1, limits.answerMemory / 4 / max(1, limits.writeBuffer)) }
 
     /// The number of running exports.

@@ -13,7 +13,7 @@ enum ExportStatements {
         LEFT JOIN audit_subject_key k ON k.id = p.key_id
         """
 
-    /// A family's entries after a number, in order, with their `position` where that is below the log's size.
+    /// Reads a family's entries after a number, in order, with their `position` where that is below the log's size.
     static func entries(of family: FamilyID, after number: Int64, upTo last: Int64, size: Int64) -> SQL {
         """
         SELECT \(columns), l.position FROM audit_entry e \(bodies)
@@ -23,8 +23,8 @@ enum ExportStatements {
         """
     }
 
-    /// The number of a family's newest entry and the number of its clock, as of the same moment; null where it has
-    /// none.
+    /// Reads the number of a family's newest entry, 0 where it has none, and its clock at the same time, null where it
+    /// has none.
     static func newestNumber(of family: FamilyID) -> SQL {
         """
         SELECT coalesce((SELECT n FROM audit_entry WHERE family_id = \(family) ORDER BY n DESC LIMIT 1), 0) AS n,
@@ -33,7 +33,7 @@ enum ExportStatements {
         """
     }
 
-    /// The highest position of a family in the log of that size.
+    /// Reads the highest position of a family in the log of that size.
     static func newestLeaf(of family: FamilyID, size: Int64) -> SQL {
         """
         SELECT position, n, hash FROM audit_leaf WHERE family_id = \(family) AND position < \(size)
@@ -41,7 +41,7 @@ enum ExportStatements {
         """
     }
 
-    /// Positions of the log after one of them, with their entries where they exist.
+    /// Reads positions of the log after one of them, with their entries where they exist.
     static func leaves(after position: Int64, size: Int64) -> SQL {
         """
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
@@ -52,24 +52,25 @@ enum ExportStatements {
         """
     }
 
-    /// Families in one page of `unplaced`.
-    static let unplacedFamilies = 32
-    /// Entries of one family in one page of `unplaced`.
-    static let unplacedEntries = 512
+    /// The number of families in one page of `unsequencedEntries`.
+    static let unsequencedFamiliesPerPage = 32
+    /// The largest number of entries of one family in one page of `unsequencedEntries`.
+    static let unsequencedEntriesPerFamily = 512
 
-    /// The clocks of the next families, and their entries that have no position in the log of that size. Includes
-    /// families with entries and no clock (`clock` is null), and entries whose number no clock has reached. A family
-    /// without such entries has one row.
+    /// Reads the clocks of the next families, and their entries that have no position in the log of that size. It
+    /// includes families with entries and no clock (`clock` is null), and entries whose number no clock has reached. A
+    /// family without such entries has one row.
     /// - Parameter last: the family after which the export continues; nil for the beginning.
-    static func unplaced(behind last: FamilyID?, size: Int64) -> SQL {
+    static func unsequencedEntries(behind last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         return """
             WITH RECURSIVE \(NamedFamilies.commonTableExpression("written", of: "audit_entry", where: isNext)),
             family AS (
-                (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(unplacedFamilies))
+                (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(unsequencedFamiliesPerPage))
                 UNION
-                (SELECT family_id FROM family_clock WHERE \(isNext) ORDER BY family_id LIMIT \(unplacedFamilies))
-                ORDER BY family_id LIMIT \(unplacedFamilies)
+                (SELECT family_id FROM family_clock WHERE \(isNext)
+                 ORDER BY family_id LIMIT \(unsequencedFamiliesPerPage))
+                ORDER BY family_id LIMIT \(unsequencedFamiliesPerPage)
             )
             SELECT f.family_id AS clock_family, c.seq AS clock, c.head, \(columns), NULL::bigint AS position
             FROM family f
@@ -82,13 +83,13 @@ enum ExportStatements {
                 (SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n <= 0 ORDER BY e.n LIMIT 1)
                 UNION ALL
                 (SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n > l.last
-                 ORDER BY e.n LIMIT \(unplacedEntries))
+                 ORDER BY e.n LIMIT \(unsequencedEntriesPerFamily))
             ) e ON true \(bodies)
             ORDER BY f.family_id, e.n
             """
     }
 
-    /// The newest checkpoint of each size in a range.
+    /// Reads the newest checkpoint of each size in a range.
     static func checkpoints(above low: Int64, upTo high: Int64) -> SQL {
         """
         SELECT DISTINCT ON (size) size, note FROM audit_checkpoint WHERE size > \(low) AND size <= \(high)
@@ -96,7 +97,8 @@ enum ExportStatements {
         """
     }
 
-    /// - Parameter family: nil for all.
+    /// Reads the newest prune record of each family.
+    /// - Parameter family: the only family to read; nil for all.
     static func prunes(of family: FamilyID?) -> SQL {
         let condition: SQL = family.map { "WHERE family_id = \($0)" } ?? ""
         return "SELECT DISTINCT ON (family_id) note FROM audit_prune \(condition) ORDER BY family_id, cut DESC"

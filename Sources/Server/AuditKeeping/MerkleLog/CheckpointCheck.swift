@@ -14,11 +14,11 @@ struct CheckpointCheck {
         self.keys = keys
     }
 
-    /// The first checkpoint with a foreign signature; nil where there is none.
+    /// Returns the first checkpoint with a foreign signature; nil where there is none.
     /// - Parameter pause: called with the number of checkpoints checked before.
     func firstForeign(pause: (Int) async throws -> Void = { _ in }) async throws -> AuditFinding? {
         var known = keys.signing.map(\.verifier)
-        // Also a key that nothing vouches for any more, because it was stolen.
+        // The database also lists a key that no note vouches for any more, because it was stolen.
         let listed = try await queries.query(LogStatements.keys).map { row throws(PostgresError) -> String in
             try row["verifier"]
         }

@@ -47,7 +47,7 @@ public struct CheckpointFile: Sendable {
         }
     }
 
-    /// Larger than a note with 64 signatures.
+    /// The limit of the file's size, larger than a note with 64 signatures.
     private static let sizeLimit = 1 << 16
 
     public let path: String
@@ -61,9 +61,9 @@ public struct CheckpointFile: Sendable {
         return names.filter { $0.hasSuffix(".checkpoint") && $0 != own }.sorted()
     }
 
-    /// Checks that the file can be read and replaced, and that it belongs to that log.
+    /// Checks that the file can be read and replaced, and that it belongs to the log of that name.
     public func check(origin: String) throws(Fault) {
-        try locked { () throws(Fault) -> Void in
+        try withFileLock { () throws(Fault) -> Void in
             let probe = try open(path + ".new", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
             close(probe)
             unlink(path + ".new")
@@ -71,8 +71,8 @@ public struct CheckpointFile: Sendable {
         _ = try read(origin: origin)
     }
 
-    /// Checks, without a change, that the folder permits the user of this process to replace the file, and that it
-    /// belongs to that log.
+    /// Checks, without a change, that the user of this process may replace the file, and that it belongs to the log of
+    /// that name.
     /// - Returns: the content of the file; nil when there is none.
     func inspect(origin: String) throws(Fault) -> Entry? {
         for place in [folder, path + ".lock"] where access(place, W_OK) != 0 {
@@ -93,7 +93,7 @@ public struct CheckpointFile: Sendable {
         return entry
     }
 
-    /// The content of the file; nil when there is none.
+    /// Reads the content of the file; nil when there is none.
     func read() throws(Fault) -> Entry? {
         guard let bytes = try bytes() else { return nil }
         guard bytes.count < Self.sizeLimit, let entry = Entry(note: String(decoding: bytes, as: UTF8.self)) else {
@@ -102,7 +102,7 @@ public struct CheckpointFile: Sendable {
         return entry
     }
 
-    /// The first `sizeLimit` bytes of the file; nil when there is none.
+    /// Reads the first `sizeLimit` bytes of the file; nil when there is none.
     private func bytes() throws(Fault) -> [UInt8]? {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -119,7 +119,7 @@ public struct CheckpointFile: Sendable {
     /// Replaces the entry that was read.
     /// - Returns: the file's content afterwards: the new entry, or the one that another instance wrote in the meantime.
     func replace(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
-        try locked { () throws(Fault) -> Entry in
+        try withFileLock { () throws(Fault) -> Entry in
             let current = try read()
             if let current, current != old { return current }
             try write(Array(new.note.utf8), to: path)
@@ -129,7 +129,7 @@ public struct CheckpointFile: Sendable {
 
     /// Replaces the file whatever it holds, and keeps the old one beside it with the suffix `.replaced`.
     func overwrite(with new: Entry) throws(Fault) {
-        try locked { () throws(Fault) -> Void in
+        try withFileLock { () throws(Fault) -> Void in
             if let old = try bytes() { try write(old, to: path + ".replaced") }
             try write(Array(new.note.utf8), to: path)
         }
@@ -137,7 +137,7 @@ public struct CheckpointFile: Sendable {
 
     /// Writes a new file, syncs it to disk, and renames it to its target.
     private func write(_ bytes: [UInt8], to target: String) throws(Fault) {
-        // The rest of an interrupted write may be readable by others.
+        // The remains of an interrupted write may be readable by others.
         unlink(path + ".new")
         let descriptor = try open(path + ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
         let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
@@ -145,7 +145,7 @@ public struct CheckpointFile: Sendable {
         close(descriptor)
         guard isWritten else { throw .unwritable(path, reason: reason) }
         guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.reason()) }
-        // The rename is on disk once the folder is.
+        // The rename is on disk only after the folder is synced.
         let opened = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else { return }
         fsync(opened)
@@ -153,7 +153,7 @@ public struct CheckpointFile: Sendable {
     }
 
     /// Runs `body` while no other instance uses the file.
-    private func locked<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+    private func withFileLock<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
         let descriptor = try open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0 {

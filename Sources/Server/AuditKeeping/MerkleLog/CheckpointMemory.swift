@@ -7,11 +7,11 @@ final class CheckpointMemory {
     private let file: CheckpointFile?
     private let pool: BlockingPool?
     /// The file's content when it was last read or written.
-    private var inFile: CheckpointFile.Entry?
+    private var storedEntry: CheckpointFile.Entry?
     /// A checkpoint that could not be written to the file yet.
-    private var unwritten: CheckpointFile.Entry?
+    private var unwrittenEntry: CheckpointFile.Entry?
     /// The newest checkpoint; nil before the first.
-    private(set) var newest: Checkpoint?
+    private(set) var newestCheckpoint: Checkpoint?
 
     /// - Parameters:
     ///   - file: nil keeps the checkpoint in memory only.
@@ -23,33 +23,33 @@ final class CheckpointMemory {
 
     /// Reads the file: its content may come from this instance, from another that shares the file, or from an operator
     /// who accepted another log.
-    /// - Throws: when an earlier checkpoint is still not in the file. Nothing MUST be signed then.
+    /// - Throws: an error when an earlier checkpoint is still not in the file. Then nothing MUST be signed.
     func refresh() async throws {
         guard let file else { return }
-        if let entry = unwritten { try await write(entry) }
+        if let entry = unwrittenEntry { try await write(entry) }
         guard let entry = try await run({ () throws(CheckpointFile.Fault) -> CheckpointFile.Entry? in try file.read() })
         else { return }
-        inFile = entry
-        newest = entry.checkpoint
+        storedEntry = entry
+        newestCheckpoint = entry.checkpoint
     }
 
     /// Remembers a checkpoint that extends the newest.
-    /// - Throws: when the file cannot be written; the checkpoint is in memory all the same.
+    /// - Throws: an error when the file cannot be written; the checkpoint is in memory all the same.
     func remember(_ note: String, _ checkpoint: Checkpoint) async throws {
-        newest = checkpoint
-        guard file != nil, inFile?.note != note else { return }
+        newestCheckpoint = checkpoint
+        guard file != nil, storedEntry?.note != note else { return }
         let entry = CheckpointFile.Entry(note: note, checkpoint: checkpoint)
-        unwritten = entry
+        unwrittenEntry = entry
         try await write(entry)
     }
 
     private func write(_ entry: CheckpointFile.Entry) async throws {
         guard let file else { return }
-        let old = inFile
-        inFile = try await run { () throws(CheckpointFile.Fault) -> CheckpointFile.Entry in
+        let old = storedEntry
+        storedEntry = try await run { () throws(CheckpointFile.Fault) -> CheckpointFile.Entry in
             try file.replace(old, by: entry)
         }
-        unwritten = nil
+        unwrittenEntry = nil
     }
 
     private func run<Value: Sendable>(

@@ -11,8 +11,8 @@ public final class CheckpointStatus: Sendable {
         var checkpoint: Checkpoint?
         /// The time of the oldest entry without a checkpoint; nil when every entry has one.
         var exposedSince: Timestamp?
-        /// Whether entries of any age may still be without a place in the log: before the first round, and after a round
-        /// that could not take all of them, as with the history of a family just seeded.
+        /// Whether entries of any age may have no position in the log yet: before the first round, and after a round
+        /// that could not sequence all of them, such as the history of a family that was just seeded.
         var isBehind = true
         /// The reason for which the log makes no progress; nil while there is none, or only a temporary one.
         var fault: String?
@@ -53,15 +53,15 @@ public final class CheckpointStatus: Sendable {
     /// The status of the background check.
     let pass = PassStatus()
 
-    /// - Parameter isOn: whether this server has the keys to sign a log.
+    /// - Parameter isOn: whether this server has the keys to sign a log, and may do so.
     init(isOn: Bool) { self.isOn = isOn }
 
     var current: Snapshot { snapshot.withLock { $0 } }
 
     func update(_ change: (inout Snapshot) -> Void) { snapshot.withLock { change(&$0) } }
 
-    /// The policy by which this server verifies its own log: with a window of a hundred years while the sequencer
-    /// catches up, unless a fault stopped it.
+    /// The policy by which this server verifies its own log. While the sequencer catches up, an entry may wait a
+    /// hundred years for its position; otherwise, or when a fault stopped the sequencer, 30 seconds.
     var verificationPolicy: AuditLogVerifier.Policy {
         let snapshot = current
         var policy = AuditLogVerifier.Policy()

@@ -8,7 +8,7 @@ import Reactor
 /// that an instance remembers, after a backup was restored. The remembered checkpoint is kept in the entry
 /// `log.accepted`, and in a file beside the checkpoint file.
 public struct LogAcceptance: Sendable {
-    /// The remembered head of the log and the database's.
+    /// The head of the log that an instance remembers, and the head of the database's log.
     public struct Heads: Sendable {
         /// The remembered checkpoint; nil where none is remembered.
         public let remembered: Checkpoint?
@@ -67,7 +67,9 @@ public struct LogAcceptance: Sendable {
             return try await database.transaction { transaction in
                 _ = try await transaction.query(LogStatements.lock)
                 let heads = try await Self.heads(transaction, remembered, keys)
-                guard try await Self.leads(from: root, to: heads, transaction, keys) else { throw Fault.otherRoot }
+                guard try await Self.isCurrentOrEarlierRoot(root, of: heads, transaction, keys) else {
+                    throw Fault.otherRoot
+                }
                 let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
                 if let newest, newest.size > heads.size {
                     throw Fault.checkpointAhead(size: newest.size, of: heads.size)
@@ -75,7 +77,7 @@ public struct LogAcceptance: Sendable {
                 // Of two checkpoints of the same size the later one counts.
                 let now = max(clock.now(), (newest?.time ?? .epoch) + .seconds(1))
                 let act = Act(
-                    kind: .merkleLogAccepted, basis: .nothing, actor: SystemActor.operating,
+                    kind: .merkleLogAccepted, basis: .nothing, actor: SystemActor.commandLine,
                     details: [
                         "size": String(heads.size), "root": hexadecimal(heads.root),
                         "remembered_size": remembered.map { String($0.size) } ?? "none",
@@ -92,10 +94,10 @@ public struct LogAcceptance: Sendable {
         return heads
     }
 
-    /// Whether `root` is the root of the database's log, or was the root of one of its signed checkpoints: another
-    /// instance may have continued the log since.
-    private static func leads(
-        from root: [UInt8], to heads: Heads, _ transaction: Transaction, _ keys: AuditKeyring
+    /// Returns whether `root` is the root of the database's log, or was the root of one of its signed checkpoints:
+    /// another instance may have continued the log since.
+    private static func isCurrentOrEarlierRoot(
+        _ root: [UInt8], of heads: Heads, _ transaction: Transaction, _ keys: AuditKeyring
     ) async throws -> Bool {
         if heads.root == root { return true }
         guard let row = try await transaction.query(LogStatements.checkpoint(root: Base64.encode(root))).first,
@@ -105,7 +107,7 @@ public struct LogAcceptance: Sendable {
         return try await StoredLog(transaction).isConsistent(from: checkpoint, to: heads.head)
     }
 
-    /// Both heads. The queries MUST read one snapshot, or hold the turn of whoever appends to the log.
+    /// Reads both heads. The queries MUST read one snapshot, or hold the lock for appending to the log.
     static func heads(
         _ queries: any Queries, _ remembered: Checkpoint?, _ keys: AuditKeyring
     ) async throws -> Heads {

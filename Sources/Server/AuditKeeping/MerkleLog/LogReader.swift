@@ -11,7 +11,8 @@ struct LogReader {
     init(_ services: Services) { queries = services.database }
     init(_ queries: any Queries) { self.queries = queries }
 
-    /// The newest signed checkpoint; nil before the first.
+    /// Reads the newest checkpoint; nil before the first, and where its note is malformed. Its signatures are not
+    /// verified.
     func newestCheckpoint() async throws -> (note: String, checkpoint: Checkpoint)? {
         guard let row = try await queries.query(LogStatements.newestCheckpoint).first else { return nil }
         let text: String = try row["note"]
@@ -19,7 +20,8 @@ struct LogReader {
         return (text, checkpoint)
     }
 
-    /// The inclusion proof of an entry in the newest checkpoint; nil while it is not in it, or where a hash is missing.
+    /// Reads the inclusion proof of an entry in the newest checkpoint; nil while the checkpoint does not cover the
+    /// entry, and where a hash is missing.
     func inclusion(of family: FamilyID, _ number: Int64) async throws -> InclusionProof? {
         guard let row = try await queries.query(LogStatements.position(family, number)).first,
             let newest = try await newestCheckpoint()
@@ -32,15 +34,15 @@ struct LogReader {
             path: path.compactMap { HexDigest(bytes: $0) }, checkpoint: newest.note)
     }
 
-    /// The path from an entry to the root of the log of that size; nil while it is not in it, or where a hash is
-    /// missing.
+    /// Reads the path from an entry to the root of the log of that size; nil while the log does not contain the entry,
+    /// and where a hash is missing.
     func inclusion(of family: FamilyID, _ number: Int64, size: Int64) async throws -> [[UInt8]]? {
         guard let row = try await queries.query(LogStatements.position(family, number)).first else { return nil }
         let position: Int64 = try row["position"]
         return position < size ? try await proof(MerkleProof.inclusionRanges(position, size: size)) : nil
     }
 
-    /// The consistency proof between two sizes of the log; nil where a hash is missing.
+    /// Reads the consistency proof between two sizes of the log; nil where a hash is missing.
     func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]? {
         try await proof(MerkleProof.consistencyRanges(from: old, to: new))
     }
@@ -50,7 +52,7 @@ struct LogReader {
         return try NodeStore(rows).proof(ranges)
     }
 
-    /// The concatenated hashes of a tile; nil when the log is too small for it.
+    /// Reads the concatenated hashes of a tile; nil when the log is too small for it.
     func bytes(of tile: Tile) async throws -> [UInt8]? {
         let rows = try await queries.query(
             LogStatements.nodes([NodeRun(level: tile.level, positions: tile.positions)]))

@@ -4,13 +4,14 @@ import SQL
 
 /// Every statement on the Merkle log: leaves, nodes, checkpoints and keys.
 enum LogStatements {
-    /// The most entries in one transaction of the sequencer.
+    /// The largest number of entries in one transaction of the sequencer.
     static let batchLimit = 4_096
-    /// The most entries of one family in one transaction, so that a long backlog of one leaves room for the others.
+    /// The largest number of entries of one family in one transaction, so that a long backlog of one family does not
+    /// delay the others.
     static let familyLimit = 512
 
-    /// Reads the entries that are not in the log yet: of the families that are marked to have some, and of the page of
-    /// all families that begins with `family`.
+    /// Reads the entries that are not in the log yet: those of the families that are marked to have some, and those of
+    /// a page of all families, which begins with `family`.
     static func pending(from family: FamilyID, page: Int64) -> SQL {
         """
         SELECT e.family_id, e.n, e.at, e.hash FROM (
@@ -34,15 +35,16 @@ enum LogStatements {
         """
     }
 
-    /// The first family of the next page; no row when there is none.
+    /// Reads the first family of the next page; no row when there is none.
     static func nextPage(from family: FamilyID, page: Int64) -> SQL {
         "SELECT family_id FROM family_clock WHERE family_id >= \(family) ORDER BY family_id OFFSET \(page) LIMIT 1"
     }
 
     /// Clears the mark of families that have written nothing since then and have all their entries in the log.
     ///
-    /// It locks their rows, so that none of their writes is running. Rows that a write has locked are skipped, and read
-    /// again where one has just ended. Not synced to disk: a mark that comes back is cleared again.
+    /// It locks their rows, so that none of their writes is running. Rows that a write has locked are skipped; a row
+    /// whose write has just ended is read again. The transaction is not synced to disk: if a mark reappears, it is
+    /// cleared again.
     static func markSequenced(quietSince moment: Timestamp) -> SQL {
         """
         WITH done AS (
@@ -68,7 +70,7 @@ enum LogStatements {
         return "SELECT CASE WHEN \(hasTime) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
     }
 
-    /// Waits for the lock for appending to the log, and takes it until the transaction ends.
+    /// Takes the lock for appending to the log until the transaction ends, and waits for it.
     static let lock: SQL = "SELECT pg_advisory_xact_lock(7239410024)"
 
     /// Reads the hashes of the runs: `level`, `position` and `hash`.
@@ -112,7 +114,7 @@ enum LogStatements {
 
     static let checkpointPage = 1_000
 
-    /// A page of all checkpoints, in their order.
+    /// Reads a page of all checkpoints, in their order.
     static func checkpoints(after last: (size: Int64, at: Timestamp)?) -> SQL {
         let condition: SQL = last.map { "WHERE (size, at) > (\($0.size)::bigint, \($0.at)::timestamptz)" } ?? ""
         return """
@@ -120,7 +122,7 @@ enum LogStatements {
             """
     }
 
-    /// The checkpoint with that root, in Base64.
+    /// Reads the newest checkpoint with that root, in Base64.
     static func checkpoint(root: String) -> SQL {
         "SELECT note FROM audit_checkpoint WHERE split_part(note, E'\\n', 3) = \(root) ORDER BY size DESC, at DESC LIMIT 1"
     }
@@ -142,7 +144,7 @@ enum LogStatements {
     static let keys: SQL =
         "SELECT verifier, nullif(handover, '') AS handover FROM audit_key ORDER BY first_used, verifier"
 
-    /// The position of an entry in the log, if it has one.
+    /// Reads the position of an entry in the log, if it has one.
     static func position(_ family: FamilyID, _ number: Int64) -> SQL {
         "SELECT position, hash FROM audit_leaf WHERE family_id = \(family) AND n = \(number)"
     }

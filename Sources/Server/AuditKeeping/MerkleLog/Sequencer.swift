@@ -7,7 +7,7 @@ import SQL
 
 /// Appends the entries of all chains to one Merkle log and signs checkpoints, about twice a second.
 ///
-/// Every server runs one; only the holder of an advisory lock works, so nothing has to be taken over when an instance
+/// Every server runs one; only the holder of an advisory lock works, so that another instance continues when that one
 /// dies. A round is one transaction: entries are *pending* until it commits. Then they are *sequenced*, *integrated*
 /// and *published* at the same time, because leaves, subtrees and checkpoint are committed together. If the process
 /// dies at any point, the round happened completely or not at all, and the next round continues from the database's
@@ -20,15 +20,15 @@ import SQL
 /// It signs nothing when the log does not extend what this instance signed or saw before (`CheckpointMemory`), or is
 /// not exactly what its newest checkpoint says: that stops the log and raises the alarm.
 final class Sequencer: PeriodicJob {
-    /// One session, with a long timeout: no request waits for it.
+    /// The limits of the sequencer's sessions: one, with a long timeout, because no request waits for it.
     static let limits = Database.Limits(connections: 1, batchTimeout: .seconds(90))
 
     /// The points of a round where tests make it fail.
     enum Step: CaseIterable {
-        case turnTaken, read, leavesWritten, nodesWritten, checkpointWritten, committed
+        case lockTaken, read, leavesWritten, nodesWritten, checkpointWritten, committed
     }
 
-    /// The log in the database is not the one that was signed.
+    /// The error for a log in the database that is not the one that was signed.
     enum Fault: Error, CustomStringConvertible {
         case rootDiffers(size: Int64)
         case shrunk(from: Int64, to: Int64)
@@ -118,7 +118,7 @@ final class Sequencer: PeriodicJob {
                 snapshot.note = newest.note
                 snapshot.checkpoint = newest.checkpoint
             }
-            snapshot.exposedSince = outcome.oldestLeft
+            snapshot.exposedSince = outcome.oldestRemaining
             snapshot.isBehind = outcome.isFull
             snapshot.fault = nil
             snapshot.seen = now
@@ -129,7 +129,7 @@ final class Sequencer: PeriodicJob {
 
     private struct Outcome {
         var newest: (note: String, checkpoint: Checkpoint)?
-        var oldestLeft: Timestamp?
+        var oldestRemaining: Timestamp?
         var isFull = false
         /// The family with which the next page begins; nil for an instance that did not hold the lock.
         var nextFamily: FamilyID?
@@ -139,8 +139,8 @@ final class Sequencer: PeriodicJob {
         let isOurs: Bool = try await transaction.query(
             LogStatements.tryLock(at: clock.matchesDatabaseClock ? now : nil)
         ).one()["is_ours"]
-        try reach(.turnTaken)
-        // An instance without a turn still reads the newest checkpoint.
+        try reach(.lockTaken)
+        // An instance without the lock still reads the newest checkpoint.
         let results = try await transaction.pipeline(
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
@@ -149,8 +149,8 @@ final class Sequencer: PeriodicJob {
                         LogStatements.nextPage(from: nextFamily, page: pace.page),
                     ]
                 : [LogStatements.newestCheckpoint])
-        let newest = try results[isOurs ? 1 : 0].first.map { row in try trusted(try row["note"]) }
-        if memory.newest == nil, let newest { warnOfTrust(newest.checkpoint) }
+        let newest = try results[isOurs ? 1 : 0].first.map { row in try trustedCheckpoint(try row["note"]) }
+        if memory.newestCheckpoint == nil, let newest { warnOfUnverifiedLog(newest.checkpoint) }
         try await checkContinuation(transaction, newest?.checkpoint)
         guard isOurs else { return Outcome(newest: newest) }
         try reach(.read)
@@ -162,8 +162,8 @@ final class Sequencer: PeriodicJob {
         let leaves = try results[3].map { row in
             LogLeaf(family: try row["family_id"], number: try row["n"], entryHash: try row["hash"])
         }
-        let oldestLeft = try Self.oldestLeft(results[3])
-        var outcome = Outcome(newest: newest, isFull: oldestLeft != nil)
+        let oldestRemaining = try Self.oldestRemaining(results[3])
+        var outcome = Outcome(newest: newest, isFull: oldestRemaining != nil)
         outcome.nextFamily = try results[4].first.map { row in try row["family_id"] } ?? FamilyID.outside
         let isDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
         guard !leaves.isEmpty || isDue || checksTree else { return outcome }
@@ -172,16 +172,16 @@ final class Sequencer: PeriodicJob {
         }
         if let newest, newest.checkpoint.root != growth.root { throw Fault.rootDiffers(size: size) }
         guard !leaves.isEmpty || isDue else { return outcome }
-        // No checkpoint claims an earlier time than the one before, also where that was signed by a clock ahead.
+        // No checkpoint claims an earlier time than the one before it, even if a clock that ran ahead signed that one.
         let time = max(now, newest?.checkpoint.time ?? now)
-        outcome.newest = try await appendLeaves(transaction, &growth, by: leaves, at: time)
-        outcome.oldestLeft = oldestLeft
+        outcome.newest = try await appendLeaves(transaction, &growth, leaves, at: time)
+        outcome.oldestRemaining = oldestRemaining
         return outcome
     }
 
-    /// The earliest time of entries that a batch may have left out, because the batch or the part of a family in it is
-    /// full; nil when the batch has all entries.
-    private static func oldestLeft(_ batch: Rows) throws -> Timestamp? {
+    /// Returns the earliest time of entries that a batch may have left out, because the batch or a family's share of it
+    /// is full; nil when the batch has all entries.
+    private static func oldestRemaining(_ batch: Rows) throws -> Timestamp? {
         var counts: [FamilyID: Int] = [:]
         for (family, time) in try batch.map({ row in (try row["family_id"] as FamilyID, try row["at"] as Timestamp) }) {
             counts[family, default: 0] += 1
@@ -190,8 +190,9 @@ final class Sequencer: PeriodicJob {
         return batch.count == LogStatements.batchLimit ? try batch[batch.count - 1]["at"] : nil
     }
 
+    /// Appends the leaves, and signs a checkpoint of the result.
     private func appendLeaves(
-        _ transaction: Transaction, _ growth: inout TreeGrowth, by leaves: [LogLeaf], at time: Timestamp
+        _ transaction: Transaction, _ growth: inout TreeGrowth, _ leaves: [LogLeaf], at time: Timestamp
     ) async throws -> (note: String, checkpoint: Checkpoint) {
         let size = growth.size
         var hashes: [(leaf: LogLeaf, hash: [UInt8])] = []
@@ -212,9 +213,10 @@ final class Sequencer: PeriodicJob {
         return (note.note, checkpoint)
     }
 
-    /// The newest checkpoint in the database MUST extend the one that this instance remembers; the tables prove it.
+    /// Checks that the newest checkpoint in the database extends the one that this instance remembers, by the tables'
+    /// hashes.
     private func checkContinuation(_ transaction: Transaction, _ newest: Checkpoint?) async throws {
-        guard let remembered = memory.newest, newest != remembered else { return }
+        guard let remembered = memory.newestCheckpoint, newest != remembered else { return }
         let size = newest?.size ?? 0
         guard size >= remembered.size else { throw Fault.shrunk(from: remembered.size, to: size) }
         guard let newest else { return }
@@ -223,15 +225,15 @@ final class Sequencer: PeriodicJob {
         }
     }
 
-    private func warnOfTrust(_ checkpoint: Checkpoint) {
+    private func warnOfUnverifiedLog(_ checkpoint: Checkpoint) {
         log.write(.warning, "audit_log_taken_on_trust") {
             $0.field("entries", Int(checkpoint.size))
             $0.field("cause", "nothing is remembered of the log: this is a first start, or the checkpoint file is gone")
         }
     }
 
-    private func trusted(_ text: String) throws(Fault) -> (note: String, checkpoint: Checkpoint) {
-        guard let checkpoint = StoredLog.trustedCheckpoint(text, keys, remembered: memory.newest) else {
+    private func trustedCheckpoint(_ text: String) throws(Fault) -> (note: String, checkpoint: Checkpoint) {
+        guard let checkpoint = StoredLog.trustedCheckpoint(text, keys, remembered: memory.newestCheckpoint) else {
             throw .badSignature
         }
         return (text, checkpoint)
@@ -244,6 +246,7 @@ final class Sequencer: PeriodicJob {
         areKeysKnown = true
     }
 
+    /// Records the failure of a round in the status, and logs it: a fault of the log only once.
     func report(_ error: any Error) {
         guard !isStopped else { return }
         let fault = error as? Fault

@@ -15,7 +15,7 @@ struct StoredLog {
         return Checkpoint(text: note.text).flatMap { $0 == remembered ? $0 : nil }
     }
 
-    /// The right edge of the whole log.
+    /// Reads the right edge of the whole log.
     /// - Throws: `LogAcceptance.Fault.hashMissing` where the tables lack a hash.
     func growth() async throws -> TreeGrowth {
         let size: Int64 = try await queries.query(LogStatements.size).one()["size"]
@@ -23,13 +23,13 @@ struct StoredLog {
         return growth
     }
 
-    /// The right edge of the log's first leaves; nil where a hash is missing.
+    /// Reads the right edge of the log's first `size` leaves; nil where a hash is missing.
     func growth(at size: Int64) async throws -> TreeGrowth? {
         let rows = try await queries.query(LogStatements.nodes(TreeGrowth.nodeRuns(at: size)))
         return TreeGrowth(size: size, try NodeStore(rows))
     }
 
-    /// Whether the tables prove that the log of the new checkpoint extends that of the old one.
+    /// Returns whether the tables prove that the log of the new checkpoint extends that of the old one.
     func isConsistent(from old: Checkpoint, to new: Checkpoint) async throws -> Bool {
         guard old.size <= new.size else { return false }
         if old.size == new.size { return old.root == new.root }

@@ -6,7 +6,7 @@ import SQL
 /// Deletes entries that are older than the retention, family by family. Each family is one transaction with a signed
 /// record of the deletion and an entry about it. The positions in the log stay, so that all proofs remain valid.
 public struct Pruning: Sendable {
-    /// The part of one family's chain that is deleted.
+    /// The part of one family's chain that is deleted, up to its last entry.
     public struct PrunePoint: Sendable, Hashable {
         public let family: FamilyID
         /// The number of the last entry to delete.
@@ -16,7 +16,7 @@ public struct Pruning: Sendable {
 
     private let cutoff: Timestamp
 
-    /// - Parameter cutoff: older entries are deleted.
+    /// - Parameter cutoff: the time before which entries are deleted.
     public init(before cutoff: Timestamp) { self.cutoff = cutoff }
 
     /// - Parameters:
@@ -63,7 +63,7 @@ public struct Pruning: Sendable {
             let note = SignedNote(record.text, signedBy: tool.keys.signing)
             _ = try await transaction.query(PruneStatements.insert(record, note))
             let act = Act(
-                kind: .auditLogPruned, basis: .nothing, actor: SystemActor.operating,
+                kind: .auditLogPruned, basis: .nothing, actor: SystemActor.commandLine,
                 details: ["cut": String(point.number), "entries": String(point.entries)], stampedRows: 0,
                 statements: PruneStatements.delete(family, upTo: point.number))
             try await tool.perform(act, in: family, tool.context(now), transaction)
@@ -82,7 +82,7 @@ enum PruneStatements {
         """
     }
 
-    /// The last entry of a family to delete, if it is in the log already, and the number of entries up to it.
+    /// Reads the last entry of a family to delete, which is in the log already, and the number of entries up to it.
     static func prunePoint(_ family: FamilyID, before cutoff: Timestamp) -> SQL {
         """
         SELECT e.n, e.at, e.hash,
@@ -99,7 +99,7 @@ enum PruneStatements {
         """
     }
 
-    /// Statements of an act.
+    /// Returns the statements of an act that delete a family's entries and bodies.
     static func delete(_ family: FamilyID, upTo number: Int64) -> [SQL] {
         [
             """

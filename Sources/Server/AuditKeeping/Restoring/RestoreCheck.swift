@@ -12,28 +12,28 @@ public struct RestoreCheck: Sendable {
     private let keys: AuditKeyring
 
     /// - Parameters:
-    ///   - databaseURL: the server login's.
-    ///   - folder: of the migrations.
+    ///   - databaseURL: the URL of the server's login.
+    ///   - folder: the folder of the migrations.
     public init(databaseURL: String, folder: String, keys: AuditKeyring) {
         (self.databaseURL, self.folder, self.keys) = (databaseURL, folder, keys)
     }
 
     public func run() async throws -> [CheckResult] {
-        let (keys, made) = (keys, MigratedObjects(try Schema.migrations(folder)))
+        let (keys, migratedObjects) = (keys, MigratedObjects(try Schema.migrations(folder)))
         return try await Schema.inspect(databaseURL) {
-            await Self.run($0, keys, made)
+            await Self.run($0, keys, migratedObjects)
         }
     }
 
     private static func run(
-        _ database: Database, _ keys: AuditKeyring, _ made: MigratedObjects
+        _ database: Database, _ keys: AuditKeyring, _ migratedObjects: MigratedObjects
     ) async -> [CheckResult] {
         [
             await result("sealed keys") { try await masterKeys(keys, database) },
             await result("newest entries") { try await newestEntries(keys, database) },
             await result("family clocks") { try await clocks(database) },
-            await result("schema objects") { try await objects(made, database) },
-            await result("indexes") { try await indexes(made, database) },
+            await result("schema objects") { try await objects(migratedObjects, database) },
+            await result("indexes") { try await indexes(migratedObjects, database) },
             await result("feed") { try await feed(database) },
         ]
     }
@@ -128,7 +128,9 @@ public struct RestoreCheck: Sendable {
     }
 
     /// Compares triggers, functions, policies, constraints and grants with those that the migrations make.
-    private static func objects(_ made: MigratedObjects, _ queries: any Queries) async throws -> CheckResult {
+    private static func objects(
+        _ migratedObjects: MigratedObjects, _ queries: any Queries
+    ) async throws -> CheckResult {
         let name = "schema objects"
         let report = try await SchemaCheck(queries).run()
         let withoutKey: [String] = try await queries.query(RestoreStatements.tablesWithoutKey)
@@ -139,7 +141,8 @@ public struct RestoreCheck: Sendable {
         let lines =
             missing.map { "missing: \($0)" } + surplus.map { "not of the migrations: \($0)" }
             + withoutKey.map { "no primary key: \($0)" }
-            + (foreignKeys == made.foreignKeys ? [] : ["foreign keys: \(foreignKeys) instead of \(made.foreignKeys)"])
+            + (foreignKeys == migratedObjects.foreignKeys
+                ? [] : ["foreign keys: \(foreignKeys) instead of \(migratedObjects.foreignKeys)"])
         guard !lines.isEmpty else { return .ok(name, "\(report.rows) are as the migrations make them") }
         let advice =
             "restore the backup again, with pg_restore --exit-on-error, which otherwise continues after errors"
@@ -149,8 +152,10 @@ public struct RestoreCheck: Sendable {
                 .joined(separator: "\n"))
     }
 
-    private static func indexes(_ made: MigratedObjects, _ queries: any Queries) async throws -> CheckResult {
-        var expected = made.indexes
+    private static func indexes(
+        _ migratedObjects: MigratedObjects, _ queries: any Queries
+    ) async throws -> CheckResult {
+        var expected = migratedObjects.indexes
         var invalid: [String] = []
         for row in try await queries.query(RestoreStatements.indexes).map({ row throws(PostgresError) in
             (name: try row["name"] as String, isValid: try row["is_valid"] as Bool)

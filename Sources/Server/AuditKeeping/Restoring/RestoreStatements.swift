@@ -26,8 +26,9 @@ enum RestoreStatements {
             AND NOT EXISTS (SELECT FROM audit_prune p WHERE p.family_id = l.family_id AND p.cut >= l.n)
         """
 
-    /// Counts the families and connections that have no clock, or one that is not at their newest entry or is behind
-    /// the stamp of a nag; and reads the first of them. A clock hands out the next number, as a sequence does.
+    /// Counts the families and connections that have no clock, or one whose number or hash differs from the newest
+    /// entry's, or one that is behind the stamp of a nag; and reads the first of them. As a sequence does, a clock
+    /// assigns the next number.
     static let clocks: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE is_wrong)::bigint AS wrong,
                (array_agg(family_id ORDER BY family_id) FILTER (WHERE is_wrong))[1] AS first

@@ -7,9 +7,9 @@ import SQL
 /// their pseudonym to the account. The entries stay, and each of their chains gets one about the erasure. All of it is
 /// one transaction.
 public struct Erasure: Sendable {
-    /// The extent of an erasure, before or after it.
+    /// The extent of an erasure.
     public struct Extent: Sendable, Hashable {
-        /// Chains with bodies about the person, and the number of bodies.
+        /// The chains that name the person, and the number of bodies about the person in each.
         public let chains: [(family: FamilyID, bodies: Int)]
         public var bodies: Int { chains.reduce(0) { $0 + $1.bodies } }
 
@@ -77,13 +77,14 @@ public struct Erasure: Sendable {
         _ user: UserID, _ person: Pseudonym, _ extent: Extent, _ tool: AuditMaintenance, _ transaction: Transaction
     ) async throws {
         let now = tool.clock.now()
-        // In the order of the ids, as everybody who locks several chains. The chain outside families is the first.
+        // In the order of the ids, like every transaction that locks several chains. The chain outside families is the
+        // first.
         var chains = extent.chains
         if !chains.contains(where: { $0.family == .outside }) { chains.insert((.outside, 0), at: 0) }
         for chain in chains.sorted(by: { $0.family < $1.family }) {
             var act = Act(
-                kind: .personErased, basis: .nothing, actor: SystemActor.operating, subject: person,
-                sealedFor: SystemActor.operating, details: ["bodies": String(chain.bodies)], changesRights: true,
+                kind: .personErased, basis: .nothing, actor: SystemActor.commandLine, subject: person,
+                sealingSubject: SystemActor.commandLine, details: ["bodies": String(chain.bodies)], changesRights: true,
                 stampedRows: 0, statements: [ErasureStatements.erase(person)])
             if chain.family == .outside {
                 act.statements += [
@@ -105,7 +106,7 @@ enum ErasureStatements {
         """
     }
 
-    /// Chains that name the person, and the number of bodies about them.
+    /// Reads the chains that name the person, and the number of bodies about them.
     static func chains(of person: Pseudonym) -> SQL {
         """
         SELECT c.family_id, (SELECT count(*) FROM audit_payload p WHERE p.family_id = c.family_id AND p.key_id = \(person))
@@ -115,12 +116,12 @@ enum ErasureStatements {
         """
     }
 
-    /// Part of an act: deletes the bodies that were sealed for the person, and their salts.
+    /// Returns a part of an act, which deletes the bodies that were sealed for the person, and their salts.
     static func erase(_ person: Pseudonym) -> SQL {
         "DELETE FROM audit_payload p USING ledger_stamp WHERE p.family_id = ledger_stamp.family_id AND p.key_id = \(person)"
     }
 
-    /// Part of an act: deletes the person's key.
+    /// Returns a part of an act, which deletes the person's key.
     static func destroyKey(of person: Pseudonym) -> SQL {
         "DELETE FROM audit_subject_key k USING ledger_stamp WHERE k.id = \(person)"
     }

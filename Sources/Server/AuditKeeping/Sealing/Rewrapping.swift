@@ -4,13 +4,14 @@ import Domain
 import Postgres
 import SQL
 
-/// Wraps people's keys again with the first of the master keys, seals their keys for models again, and retires the
-/// others. Once those are destroyed, no older backup can show anything about people who were erased since.
+/// Wraps people's keys again with the first of the master keys, seals people's keys for models again with it, and
+/// retires the other master keys. Once those are destroyed, no older backup can show anything about people who were
+/// erased since.
 ///
-/// Each batch, and each key for models, is a transaction: if the process dies, what is done stays, and the next run goes
-/// on.
+/// Each batch, and each key for models, is a transaction. If the process dies, the finished part remains, and the next
+/// run continues.
 public enum Rewrapping {
-    /// A key that no master key unwraps.
+    /// The error for a key that no master key unwraps.
     public struct UnknownMaster: Error, CustomStringConvertible {
         let key: String
         public var description: String { "\(key) was wrapped by a master key that is not in the file, or changed" }
@@ -24,8 +25,8 @@ public enum Rewrapping {
         }
     }
 
-    /// The number of people's keys, and of their keys for models, that each master key wraps, by its name in the
-    /// database.
+    /// Reads the number of people's keys, and of their keys for models, that each master key wraps, by the master key's
+    /// id.
     public static func keyCounts(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
         try await Schema.withDatabase(databaseURL) { database in
             try await database.query(RewrapStatements.keyCounts).map { row throws(PostgresError) in
@@ -34,10 +35,13 @@ public enum Rewrapping {
         }
     }
 
-    public static let usualBatch: Int64 = 500
+    public static let standardBatchSize: Int64 = 500
 
-    /// - Returns: the number of keys that were wrapped again.
-    public static func run(databaseURL: String, keys: AuditKeyring, batch: Int64 = usualBatch) async throws -> Int {
+    /// Wraps all keys again that the newest master key does not wrap yet.
+    /// - Returns: their number.
+    public static func run(
+        databaseURL: String, keys: AuditKeyring, batch: Int64 = standardBatchSize
+    ) async throws -> Int {
         try await Schema.withDatabase(databaseURL) { try await rewrapOutdated(keys, $0, batch) }
     }
 
@@ -46,7 +50,7 @@ public enum Rewrapping {
     /// - Throws: `KeysInUse` when one of them was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.withDatabase(databaseURL) { database in
-            _ = try await rewrapOutdated(keys, database, usualBatch)
+            _ = try await rewrapOutdated(keys, database, standardBatchSize)
             for master in keys.masters.dropFirst() {
                 do {
                     try await database.transaction { try await $0.run(script: RewrapStatements.retire(master.id)) }
@@ -65,17 +69,17 @@ public enum Rewrapping {
         while true {
             let rows = try await database.query(RewrapStatements.outdated(newest.id, after: last, batch))
             guard rows.count > 0 else { return count + (try await sealKeysForModels(keys, sealing, database, batch)) }
-            var fresh: [(person: Pseudonym, wrapped: [UInt8])] = []
+            var rewrapped: [(person: Pseudonym, wrapped: [UInt8])] = []
             for index in 0..<rows.count {
                 let person: Pseudonym = try rows[index]["id"]
                 guard
                     let key = sealing.unwrap(try rows[index]["wrapped"], of: person, master: try rows[index]["master"])
                 else { throw UnknownMaster(key: "the key of \(person)") }
-                fresh.append((person, newest.wrap(key, nonce: sealing.nonce())))
+                rewrapped.append((person, newest.wrap(key, nonce: sealing.nonce())))
                 last = person
             }
-            _ = try await database.query(RewrapStatements.update(fresh, newest.id))
-            count += fresh.count
+            _ = try await database.query(RewrapStatements.update(rewrapped, newest.id))
+            count += rewrapped.count
         }
     }
 
@@ -113,7 +117,7 @@ enum RewrapStatements {
         """
     }
 
-    /// Somebody who was erased in the meantime has no key, and gets none.
+    /// Stores keys that were wrapped again. A person who was erased meanwhile has no key, and gets none.
     static func update(_ keys: [(person: Pseudonym, wrapped: [UInt8])], _ master: [UInt8]) -> SQL {
         """
         UPDATE audit_subject_key k SET master = \(master), wrapped = n.wrapped

@@ -3,12 +3,12 @@ import Domain
 import Postgres
 import SQL
 
-/// Seals the bodies of a loop's entries, each with the key of the person it is about.
+/// Seals the bodies of a loop's entries, each with the key of the person whom the entry is about.
 ///
-/// A person's key is made for the first act about them, and stored by that act: in the database, wrapped by the master
-/// key, in the same transaction as the body it seals.
+/// A person's key is created for the first act about them. That act stores it in the database, wrapped by the master
+/// key, in the same transaction as the body that it seals.
 final class Sealing {
-    /// A person's key was wrapped by a master key that is not in the file.
+    /// The error for a person's key that was wrapped by a master key which is not in the file, or that was changed.
     struct UnknownMasterKey: Error {}
 
     /// The key that an act's details are sealed with.
@@ -24,13 +24,13 @@ final class Sealing {
     private let random: any Randomness
     private var known: [Pseudonym: SubjectKey] = [:]
 
-    /// - Parameter keys: nil leaves bodies unsealed: for tools that make throw-away data.
+    /// - Parameter keys: the keys; nil leaves bodies unsealed, for throw-away data.
     init(_ keys: AuditKeyring?, random: any Randomness) {
         self.keys = keys
         self.random = random
     }
 
-    /// The person's key, or a new one; nil where nothing is sealed.
+    /// Returns the person's key, or a new one; nil where nothing is sealed.
     func seal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
         guard let master = keys?.masters.first else { return nil }
         if let key = known[person] { return Seal(key: key) }
@@ -52,12 +52,12 @@ final class Sealing {
         known[key.id] = key
     }
 
-    /// Unwraps a stored key; nil without the master key that wrapped it.
+    /// Unwraps a stored key; nil without the master key that wrapped it, and for a key that was changed.
     func unwrap(_ wrapped: [UInt8], of person: Pseudonym, master: [UInt8]) -> SubjectKey? {
         keys?.masters.first { $0.id == master }?.unwrap(wrapped, id: person)
     }
 
-    /// A nonce of 24 bytes.
+    /// Returns a random nonce of 24 bytes.
     func nonce() -> [UInt8] { random.bytes(24) }
 }
 
@@ -71,7 +71,8 @@ enum SubjectKeyStatements {
     static let oneOfEachMaster: SQL =
         "SELECT DISTINCT ON (master) id, master, wrapped FROM audit_subject_key ORDER BY master"
 
-    /// Part of an act: stores a key. Violates `ConstraintName.subjectKey` where another act stored one first.
+    /// Returns a part of an act, which stores a key. It violates `ConstraintName.subjectKey` where another act stored
+    /// one first.
     static func insert(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
         "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM ledger_stamp"
     }
@@ -91,7 +92,8 @@ enum StoredBody {
 }
 
 extension Sealing {
-    /// Reads `commit`, `salt`, `body`, `key_id`, and `master` and `wrapped` of the key.
+    /// Opens the body of a row with the columns `commit`, `salt`, `body` and `key_id`, and `master` and `wrapped` of
+    /// the key.
     func body(_ row: Row) throws(PostgresError) -> StoredBody {
         guard let salt: [UInt8] = try row["salt"], let body: [UInt8] = try row["body"] else { return .erased }
         guard let person: Pseudonym = try row["key_id"] else { return .whole(salt: salt, body: body) }

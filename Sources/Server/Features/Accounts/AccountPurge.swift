@@ -63,7 +63,7 @@ struct AccountPurge {
             }
             let act = Act(
                 kind: .accountPurged, basis: .nothingChanged(since: try row["seq"]), actor: actor,
-                subject: try row["pseudonym"], sealedFor: actor, stampedRows: 0,
+                subject: try row["pseudonym"], sealingSubject: actor, stampedRows: 0,
                 statements: [
                     AccountStatements.purge(user, at: context.now), PreferenceStatements.delete(of: user),
                     ChildSettingsStatements.delete(of: user), KnownAddressStatements.delete(of: user),
@@ -95,7 +95,7 @@ public enum AccountPurgeCommand {
             let due = try await purge.due(at: clock.now())
             for account in due { report(account.id, account.deletedAt) }
             if isDryRun { return due.count }
-            return try await purge.run(SystemActor.operating) { tool.context(clock.now()) }
+            return try await purge.run(SystemActor.commandLine) { tool.context(clock.now()) }
         }
     }
 }

@@ -25,13 +25,13 @@ extension Attempts.Limit {
     static func phoneCodes(to phone: PhoneNumber, _ tokens: Tokens) -> Attempts.Limit {
         Attempts.Limit(
             subject: tokens.keyedHashes(of: "phone code limit\n\(phone.wireText)")[0], maxCount: 3, window: .days(1),
-            refusal: APIError.numberGotItsCodes)
+            refusal: APIError.tooManyCodesForNumber)
     }
 
     /// The limit of codes that all instances together send.
     static let phoneCodes = Attempts.Limit(
         subject: [UInt8](repeating: 0, count: 32), maxCount: 100, window: .hours(1),
-        refusal: APIError.serverSentItsCodes)
+        refusal: APIError.tooManyCodesFromServer)
 }
 
 /// Every statement on codes for telephone numbers.

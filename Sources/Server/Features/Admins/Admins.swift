@@ -72,7 +72,7 @@ public enum Admins {
                 id: tool.random.identifier(at: now), pseudonym: tool.random.identifier(at: now), email: address,
                 displayName: "Administrator", status: .active, createdAt: now)
             let act = Act(
-                kind: .adminCreated, basis: .nothing, actor: SystemActor.operating, subject: person.pseudonym,
+                kind: .adminCreated, basis: .nothing, actor: SystemActor.commandLine, subject: person.pseudonym,
                 details: ["user": person.id.description], stampedRows: 0,
                 statements: [
                     AccountStatements.insert(person, passwordHash: hash, dateOfBirth: nil),
@@ -102,7 +102,7 @@ public enum Admins {
             }
             let (user, person): (UserID, Pseudonym) = (try row["id"], try row["pseudonym"])
             let act = Act(
-                kind: .adminRevoked, basis: .nothing, actor: SystemActor.operating, subject: person,
+                kind: .adminRevoked, basis: .nothing, actor: SystemActor.commandLine, subject: person,
                 changesRights: true, stampedRows: 0,
                 statements: [AdminStatements.revoke(user, at: now), SessionStatements.revokeAll(of: user, at: now)])
             try await database.transaction { transaction in

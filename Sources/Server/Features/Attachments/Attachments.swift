@@ -10,11 +10,11 @@ import Postgres
 package final class Attachments {
     let services: Services
     /// The limit of concurrent uploads: each one uses a database session until its bytes are sent.
-    let uploads: Lane<UserID>
+    let uploads: KeyedLimiter<UserID>
 
     package init(_ services: Services) {
         self.services = services
-        uploads = Lane(services.database.poller, limit: 4, limitPerKey: 1, queueLimit: 64)
+        uploads = KeyedLimiter(services.database.poller, limit: 4, limitPerKey: 1, queueLimit: 64)
     }
 
     /// The group `attachments`.

@@ -22,7 +22,7 @@ extension Attachments {
         case .whole: (status, range) = (.ok, 0..<attachment.size)
         case .part(let part): (status, range) = (.partialContent, part)
         case .unsatisfiable:
-            return RouteTable.refusal(
+            return RouteTable.errorResponse(
                 APIError.rangeIsNotSatisfiable(size: attachment.size),
                 caller.context.request.wireText, [HeaderField("content-range", "bytes */\(attachment.size)")])
         }

@@ -78,6 +78,6 @@ extension AuditPerson {
     /// The actors that are not people.
     static let system: [AuditPerson] = [
         (SystemActor.scheduler.retyped(), "Scheduler"), (SystemActor.mediator, "AI mediator"),
-        (SystemActor.guest, "Not signed in"), (SystemActor.operating, "Command line"),
+        (SystemActor.guest, "Not signed in"), (SystemActor.commandLine, "Command line"),
     ].map { AuditPerson(person: $0.0, userID: nil, name: $0.1, role: "system") }
 }

@@ -23,11 +23,11 @@ extension Sessions {
         try await Attempts.record([own] + shared, at: now, services.database)
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
-        let (password, lane) = (
-            call.body.password.wireText, shared.isEmpty ? PasswordHashing.Lane.knownSignIn : .signIn
+        let (password, purpose) = (
+            call.body.password.wireText, shared.isEmpty ? PasswordHashing.Purpose.knownSignIn : .signIn
         )
         let match = try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
-            try await services.hashing.match(of: password, with: hash, lane, for: remote)
+            try await services.hashing.match(of: password, with: hash, purpose, for: remote)
         }
         let person = try row.map(Person.init)
         guard match != .none, let person else {
@@ -37,7 +37,7 @@ extension Sessions {
         return try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
             var statements = [AttemptStatements.recordSuccess(own, shared)]
             if match == .asTyped {
-                let new = try await services.hashing.hash(password, lane, for: remote)
+                let new = try await services.hashing.hash(password, purpose, for: remote)
                 statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: new))
             }
             let setAt: Timestamp? = try row?["password_set_at"]

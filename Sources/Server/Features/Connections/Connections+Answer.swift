@@ -34,7 +34,7 @@ extension Connections {
             }
         } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
             throw APIError.invitationIsClosed
-        } catch let error as PostgresError where error.violates(.oneLivingConnection) {
+        } catch let error as PostgresError where error.violates(.onePendingOrActiveConnection) {
             throw APIError.connectionExists
         }
     }

@@ -129,8 +129,10 @@ package final class Consents {
                 details: ["type": consent.type.rawValue], changesRights: true, stampedRows: 0,
                 statements: [ConsentStatements.revoke(consent.id, at: caller.now)]
                     + (consent.type == .aiMediation
-                        ? [DraftStatements.expireWithoutConsent(
-                            remaining: "consent.id <> \(consent.id)", at: caller.now)]
+                        ? [
+                            DraftStatements.expireWithoutConsent(
+                                remaining: "consent.id <> \(consent.id)", at: caller.now)
+                        ]
                         : [])
             )
             return .perform(act, consent)

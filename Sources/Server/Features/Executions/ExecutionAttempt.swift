@@ -107,7 +107,7 @@ final class ExecutionAttempt {
                 ExecutionStatements.session(digest, of: caller.userID, at: caller.now))
             guard !rows.isEmpty else {
                 return .refused(
-                    ExecutionRefusal(.sessionIsOver, permit), nil)
+                    ExecutionRefusal(.aiSessionHasEnded, permit), nil)
             }
             statements.append(ExecutionStatements.markUsed(session: digest, at: caller.now))
         }

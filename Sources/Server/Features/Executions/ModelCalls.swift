@@ -9,12 +9,12 @@ import Postgres
 final class ModelCalls {
     private let services: Services
     private let prompts: PromptBook
-    private let calls: Lane<UserID>
+    private let calls: KeyedLimiter<UserID>
 
     init(_ services: Services, prompts: PromptBook) {
         self.services = services
         self.prompts = prompts
-        calls = Lane(services.database.poller, sharing: services.models.shared.questions)
+        calls = KeyedLimiter(services.database.poller, sharing: services.models.shared.questions)
     }
 
     /// Asks the permitted model, after checking the AI session and the confirmation. The confirmation is consumed.

@@ -23,7 +23,8 @@ struct SessionTurns {
         let rows = try await queries.query(ExecutionStatements.turns(of: digest, user, at: now))
         let turns = try rows.map { row throws(PostgresError) -> SessionTurn? in
             let (master, sealed): ([UInt8], [UInt8]) = (try row["master"], try row["sealed"])
-            let opened = keyring.masters.first { $0.id == master }?.open(sealed, for: Self.purpose, bound: digest)
+            let opened = keyring.masters.first { $0.id == master }?
+                .open(sealed, for: Self.purpose, associatedData: digest)
             return opened.flatMap { SessionTurn(sealed: $0) }
         }
         return turns.compactMap(\.self).reversed()
@@ -35,7 +36,7 @@ struct SessionTurns {
     ) -> [SQL] {
         guard let master = keyring?.masters.first else { return [] }
         let digest = AITokens.digest(session)
-        let sealed = master.seal(turn.bytes, for: Self.purpose, bound: digest, nonce: random.bytes(24))
+        let sealed = master.seal(turn.bytes, for: Self.purpose, associatedData: digest, nonce: random.bytes(24))
         return [
             ExecutionStatements.forgetTurns(of: digest, keeping: SessionTurn.maxCount - 1),
             ExecutionStatements.addTurn(sealed, master.id, of: execution, to: digest, at: now),

@@ -21,7 +21,7 @@ extension Families {
         return try await mappingMembershipConflict {
             try await services.ledger.createFamilyLedger(caller, family.id) { queries in
                 let account = try await services.access.account(caller, queries)
-                guard account.family == nil else { throw APIError.isInFamily }
+                guard account.family == nil else { throw APIError.personHasFamily }
                 if account.isAdmin { throw APIError(.authorizationDenied, .administratorJoinsNoFamily) }
                 let policy: PolicyID = random.identifier(at: now)
                 let act = Act(

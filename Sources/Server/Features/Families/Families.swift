@@ -127,7 +127,7 @@ package final class Families {
         do {
             return try await write()
         } catch let error as PostgresError where error.violates(.oneActiveFamily) {
-            throw APIError.isInFamily
+            throw APIError.personHasFamily
         } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
             throw APIError.accountWasDeleted
         }

@@ -29,7 +29,7 @@ extension Families {
                 let clock = try await queries.query(invitation).first
                 guard let clock, try clock["id"] == family else { throw APIError.inviteCodeIsUnknown }
                 let account = try await services.access.account(caller, orWaiting: true, queries)
-                guard account.family == nil else { throw APIError.isInFamily }
+                guard account.family == nil else { throw APIError.personHasFamily }
                 let seq: Int64 = try clock["seq"]
                 func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
                     .refuse(

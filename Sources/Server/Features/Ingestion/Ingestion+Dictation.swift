@@ -43,7 +43,7 @@ extension SuggestedNag {
             throw APIError.dictationIsNoDraft
         }
         guard order.description?.unicodeScalars.count ?? 0 <= Self.longestDescription else {
-            throw APIError.dictationIsTooLong(most: Self.longestDescription)
+            throw APIError.dictationIsTooLong(limit: Self.longestDescription)
         }
         self.init(
             recipientID: order.recipientID, category: order.category, description: order.description,

@@ -17,7 +17,8 @@ struct StoredAIKey {
     init(_ secret: Secret, _ key: AIKeyResponse, of user: UserID, by master: MasterKey, nonce: [UInt8]) {
         (self.user, self.key, self.master) = (user, key, master.id)
         sealed = master.seal(
-            Array(secret.wireText.utf8), for: Self.purpose, bound: Self.bound(user, key.provider, key.endpoint),
+            Array(secret.wireText.utf8), for: Self.purpose,
+            associatedData: Self.bound(user, key.provider, key.endpoint),
             nonce: nonce)
     }
 
@@ -36,7 +37,7 @@ struct StoredAIKey {
     /// The secret; nil without the master key that sealed it, or if what it is bound to was changed.
     private func secret(_ keyring: AuditKeyring) -> String? {
         let bytes = keyring.masters.first { $0.id == master }?.open(
-            sealed, for: Self.purpose, bound: Self.bound(user, key.provider, key.endpoint))
+            sealed, for: Self.purpose, associatedData: Self.bound(user, key.provider, key.endpoint))
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 

@@ -13,11 +13,11 @@ import SQL
 final class AIKeys {
     private let services: Services
     /// Limits the calls of third parties for checks: one at a time for each person.
-    private let calls: Lane<UserID>
+    private let calls: KeyedLimiter<UserID>
 
     init(_ services: Services) {
         self.services = services
-        calls = Lane(services.database.poller, sharing: services.models.shared.checks)
+        calls = KeyedLimiter(services.database.poller, sharing: services.models.shared.checks)
     }
 
     /// The group `keys`.

@@ -12,7 +12,7 @@ extension PrometheusText {
         guard replication.isVisible || replication.standbys == 0 else { return }
         single(
             "nagz_replication_synchronous_standbys", "gauge", "Those of them that commits wait for.",
-            replication.synchronous)
+            replication.synchronousStandbys)
         single(
             "nagz_replication_lag_bytes", "gauge", "What the slowest standby has not replayed.", figures.lag.bytes)
         begin("nagz_replication_lag_seconds", "gauge", "How long the slowest standby has been behind.")

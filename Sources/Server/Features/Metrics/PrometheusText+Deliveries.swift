@@ -6,7 +6,8 @@ extension PrometheusText {
         begin("nagz_deliveries_total", "counter", "Attempts at notifications, by what they ended in.")
         for one in channels {
             let counts = [
-                ("sent", one.sent), ("repeated", one.repeated), ("seen_live", one.seenLive), ("retried", one.retried),
+                ("sent", one.sent), ("repeated", one.repeated), ("seen_live", one.skippedForLiveSocket),
+                ("retried", one.retried),
                 ("dead", one.dead), ("dropped", one.dropped), ("deferred", one.deferred), ("fault", one.faults),
             ]
             for (result, count) in counts {

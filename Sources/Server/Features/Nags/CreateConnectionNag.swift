@@ -54,7 +54,7 @@ extension Nags {
         if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
             let next = NagLimit.nextDay(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
             return try refuse(
-                denial, .tooManyNagsOverConnection(denial, most: FamilyPolicy.standard.dailyCap, next: next))
+                denial, .tooManyNagsOverConnection(denial, limit: FamilyPolicy.standard.dailyCap, next: next))
         }
         guard order.policyID == nil else { throw APIError.connectionHasNoPolicies }
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)

@@ -161,7 +161,7 @@ extension Nags {
             return nil
         }
         let next = NagLimit.nextDay(in: member.timeZone, now: now, zoneChangedAt: member.timeZoneChangedAt)
-        return (denial, .tooManyNags(denial, most: policy.dailyCap, next: next))
+        return (denial, .tooManyNags(denial, limit: policy.dailyCap, next: next))
     }
 
     /// Returns the reason for which the creator may not nag the recipient, by the columns of `memberState`; nil when

@@ -139,7 +139,7 @@ extension Nags {
         case nil: break
         case .snoozeNotLater?: throw APIError.snoozeIsNotLater
         case .snoozeTooLong?:
-            let refusal = APIError.snoozeIsTooLong(most: policy.maxSnoozeMinutes)
+            let refusal = APIError.snoozeIsTooLong(limit: policy.maxSnoozeMinutes)
             // A draft says something to the creator.
             guard let drafting, try await denialOfContact(of: view, with: [view.nag.creatorID], queries) == nil
             else { throw refusal }

@@ -68,7 +68,7 @@ extension PolicyTerms {
         for member in constraints.members where PolicyViolation.Field(rawValue: member.key) == nil {
             others[member.key] = try Self.checkedOther(member.key, member.value)
         }
-        guard others.count <= Self.mostOthers else { throw APIError.policyHasTooManyNames(most: Self.mostOthers) }
+        guard others.count <= Self.mostOthers else { throw APIError.policyHasTooManyNames(limit: Self.mostOthers) }
         self.init(owners: owners, limits: try Self.limits(constraints), others: others)
     }
 
@@ -123,7 +123,7 @@ extension PolicyTerms {
     /// A scalar as it is stored: whole numbers are integers, so that they are the same value when they are read.
     private static func checkedOther(_ name: String, _ value: JSONValue) throws(APIError) -> JSONValue {
         guard (1...longestName).contains(name.unicodeScalars.count) else {
-            throw APIError.policyNameIsTooLong(most: longestName)
+            throw APIError.policyNameIsTooLong(limit: longestName)
         }
         if let known = PolicyChange.formerNames[name] {
             throw APIError.policyLimitIsInvalid(name, "is called \(known)")

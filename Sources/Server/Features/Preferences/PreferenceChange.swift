@@ -34,7 +34,7 @@ struct PreferenceChange {
         var document = stored.document
         for member in members { document[member.key] = member.value == .null ? JSONValue?.none : member.value }
         guard JSONValue.object(document).bytes.count <= Self.largestDocument else {
-            throw APIError.preferencesAreTooLarge(most: Self.largestDocument)
+            throw APIError.preferencesAreTooLarge(limit: Self.largestDocument)
         }
         return StoredPreferences(document)
     }

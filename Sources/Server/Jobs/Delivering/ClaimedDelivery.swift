@@ -11,15 +11,16 @@ struct ClaimedDelivery: Sendable {
     let nagID: NagID?
     let userID: UserID
     let channel: DeliveryChannel
-    /// This attempt's number, from 1.
+    /// The number of this attempt, from 1.
     let attempts: Int
     let createdAt: Timestamp
     /// The time from which it was to be sent.
     let dueAt: Timestamp
     /// Whether it is a daily digest.
     let isDigest: Bool
-    /// Whether this is a reminder of a notification that was sent before, and the number of reminders before this one.
+    /// Whether this is a reminder of a notification that was sent before.
     let isRepeat: Bool
+    /// The number of reminders before this one.
     let repeats: Int
     let leasedUntil: Timestamp
 
@@ -144,6 +145,7 @@ struct DeliveryFacts {
             inFamilyAt: timeZone ?? Preferences.standardTimeZone, childQuietHours: try QuietHours(ofChild: row))
     }
 
+    /// Decides whether the delivery is sent now, waits, or is dropped.
     /// - Parameter staleAfter: the time after which a due delivery is too old to be sent.
     func decision(
         on claim: ClaimedDelivery, at now: Timestamp, staleAfter: Timestamp.Span, zones: ZoneTable,
@@ -153,8 +155,9 @@ struct DeliveryFacts {
         if claim.isRepeat { return decisionOnReminder(claim, at: now, zones, plan) }
         if now - claim.dueAt > staleAfter { return .drop(.stale) }
         if event == NagEventType.withdrawn.rawValue, isRecipient, !wasNotified {
-            // What was taken before the withdrawal may still arrive; what was taken later is dropped.
-            guard let inFlightUntil, inFlightUntil > now, inFlightUntil < claim.createdAt + DeliveryLane.lease else {
+            // A notification that was claimed before the withdrawal may still arrive; one that is claimed later is
+            // dropped.
+            guard let inFlightUntil, inFlightUntil > now, inFlightUntil < claim.createdAt + ChannelSender.lease else {
                 return .drop(.neverNotified)
             }
             return .wait(until: inFlightUntil)
@@ -224,9 +227,9 @@ struct DeliveryFacts {
         nextReminder(last: now, at: now, zones, plan)
     }
 
-    /// A reminder that is too early waits: the recipient has snoozed the nag, has quiet hours, or the nag has reached
-    /// another phase, from whose beginning the interval counts. A reminder never becomes stale: one that was due during an
-    /// outage is sent, those that would have followed it are not.
+    /// Decides about a reminder. A reminder that is too early waits: the recipient has snoozed the nag or has quiet
+    /// hours, or the nag has reached another phase, from whose beginning the interval counts. A reminder never becomes
+    /// stale: after an outage the one that was due is sent, and those that would have followed are not.
     private func decisionOnReminder(
         _ claim: ClaimedDelivery, at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> SendingDecision {

@@ -4,8 +4,8 @@ import Postgres
 /// The contents of a daily digest: a person's open nags that are overdue, or due within a day.
 struct DailyDigest {
     /// The largest number of nags that the text names.
-    static let longest = 20
-    /// The time ahead in which nags are due that the digest includes: until the next digest.
+    static let maxNags = 20
+    /// The time ahead in which the nags of the digest become due: until the next digest.
     static let horizon = Timestamp.Span.days(1)
     private static let longestWords = 80
 
@@ -25,7 +25,7 @@ struct DailyDigest {
 
     var isEmpty: Bool { nags.isEmpty }
 
-    /// `Overdue: Feed the cat; Read. Due within a day: Walk the dog. And 3 more.`
+    /// Returns the text, such as `Overdue: Feed the cat; Read. Due within a day: Walk the dog. And 3 more.`
     func text(at now: Timestamp) -> String {
         let parts = [
             ("Overdue", nags.filter { $0.dueAt <= now }), ("Due within a day", nags.filter { $0.dueAt > now }),

@@ -4,20 +4,20 @@ import Reactor
 /// The results of one channel's deliveries on this instance, for metrics.
 final class DeliveryFigures: Sendable {
     let channel: DeliveryChannel
-    /// Messages that a provider acknowledged.
+    /// The number of messages that a provider acknowledged.
     let sent = Counter()
-    /// Reminders of overdue nags, acknowledged by a provider.
+    /// The number of reminders of overdue nags that a provider acknowledged.
     let repeated = Counter()
-    /// Messages that were not sent because the person has a live socket.
-    let seenLive = Counter()
+    /// The number of messages that were not sent because the person has a live socket.
+    let skippedForLiveSocket = Counter()
     let retried = Counter()
-    /// Deliveries that were given up.
+    /// The number of deliveries that were given up.
     let dead = Counter()
-    /// Deliveries that were not needed any more.
+    /// The number of deliveries that were not needed any more.
     let dropped = Counter()
-    /// The number of deliveries that were postponed to the end of quiet hours.
+    /// The number of times that a delivery was postponed, for instance to the end of quiet hours.
     let deferred = Counter()
-    /// Attempts that ended in a fault of this server or its database.
+    /// The number of attempts that ended in a fault of this server or its database.
     let faults = Counter()
     private let dueSince = Locked(Timestamp?.none)
 

@@ -4,11 +4,11 @@ import JSON
 
 /// A message for a provider to deliver.
 struct DeliveryMessage: Sendable {
-    /// Names the message: a receiver that gets it twice discards the second.
+    /// The ID of the message. A receiver that gets the message twice discards the second one.
     let id: DeliveryID
     /// The ID of the notification on the device that this message replaces: the delivery's ID, also for reminders.
     let collapseID: DeliveryID
-    /// Whether it reminds again of what was sent before.
+    /// Whether the message is a reminder of one that was sent before.
     let isRepeat: Bool
     let familyID: FamilyID
     /// The nag; nil for a message about a connection or a family, and for a digest of any kind.
@@ -23,7 +23,7 @@ struct DeliveryMessage: Sendable {
     let text: String
     let createdAt: Timestamp
     let attempt: Int
-    /// The devices that a gateway is sent; nil unless the operator wants that.
+    /// The devices, for a gateway; nil unless the operator wants that.
     var devices: [DeviceTarget]?
     /// The recipient's number, for a gateway of text messages; nil without one, and unless the operator wants that.
     var phone: String?
@@ -71,7 +71,7 @@ struct DeliveryMessage: Sendable {
         }
     }
 
-    /// One line of at most `longestText` bytes of UTF-8, cut between characters.
+    /// Returns the text in one line of at most `longestText` bytes of UTF-8, shortened between characters.
     private static func shortened(_ text: String) -> String {
         var (short, bytes) = ("", 0)
         for character in inOneLine(text) {

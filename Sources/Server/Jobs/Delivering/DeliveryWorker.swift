@@ -3,25 +3,25 @@ import HTTPClient
 import Postgres
 import Reactor
 
-/// Sends the pending deliveries, each channel in a lane of its own, so that a slow provider holds up no other.
+/// Sends the pending deliveries, with a sender for each channel, so that a slow provider delays no other channel.
 final class DeliveryWorker: BackgroundJob {
-    /// Short statements only.
+    /// The limits of the worker's sessions, which run short statements only.
     static let limits = Database.Limits(connections: 2)
 
-    /// The time that deliveries under way may take when the server stops.
+    /// The time that running deliveries may take when the server stops.
     private static let drainTime = Duration.seconds(5)
 
     private let clients: [HTTPClient]
     private let poller: Poller
-    let lanes: [DeliveryLane]
+    let senders: [ChannelSender]
 
     /// - Parameters:
     ///   - services: with database sessions of their own, on a loop of their own.
     ///   - figures: one for each channel.
-    ///   - spans: where the spans of calls go; nil where none are exported.
+    ///   - spans: the queue for the spans of calls; nil where none are exported.
     init(
         _ services: Services, _ options: DeliveryOptions, figures: [DeliveryFigures], spans: SpanQueue? = nil, log: Log,
-        reach: @escaping (DeliveryLane.Point) throws -> Void = { _ in }
+        reach: @escaping (ChannelSender.Point) throws -> Void = { _ in }
     ) {
         poller = services.database.poller
         let calls = CallTracer(services.random, services.clock, exportingTo: spans)
@@ -38,7 +38,7 @@ final class DeliveryWorker: BackgroundJob {
             return (client: client, provider: provider)
         }
         clients = [operators] + [browsers?.client].compactMap(\.self)
-        lanes = figures.map { figures in
+        senders = figures.map { figures in
             let isPush = figures.channel == .push
             let chosen = isPush ? options.push : options.sms
             let provider: any MessageProvider =
@@ -47,7 +47,7 @@ final class DeliveryWorker: BackgroundJob {
                 case .webhook(let webhook): WebhookProvider(webhook, operators, services.clock)
                 case .apns(let apns): APNsProvider(apns, operators, services.clock, staleAfter: options.staleAfter)
                 }
-            return DeliveryLane(
+            return ChannelSender(
                 services, figures.channel, over: [provider] + (isPush ? [browsers?.provider].compactMap(\.self) : []),
                 passesTokens: isPush && options.passesTokens, passesPhones: !isPush && options.passesTokens,
                 policy: options.retries, staleAfter: options.staleAfter, figures: figures, calls: calls, log: log,
@@ -55,16 +55,16 @@ final class DeliveryWorker: BackgroundJob {
         }
     }
 
-    func start() { for lane in lanes { lane.start() } }
+    func start() { for sender in senders { sender.start() } }
 
-    func stop() { for lane in lanes { lane.stop() } }
+    func stop() { for sender in senders { sender.stop() } }
 
-    /// Lets, after `stop`, deliveries under way end, for a short time, and closes the connections to the providers. The
-    /// others are tried again by another instance when their lease ends.
+    /// Waits, after `stop`, a short time for the running deliveries, and closes the connections to the providers.
+    /// Another instance tries the unfinished deliveries again when their lease ends.
     func finish() async {
         let timer = poller.schedule(at: .now() + Self.drainTime) { [clients] in for client in clients { client.close() }
         }
-        for lane in lanes { await lane.drain() }
+        for sender in senders { await sender.drain() }
         poller.cancel(timer)
         for client in clients { client.close() }
     }

@@ -2,7 +2,7 @@ import Domain
 
 /// The times at which a delivery is tried again: exponential back-off with jitter, a bounded number of times.
 struct RetryPolicy: Sendable {
-    /// Attempts in all.
+    /// The largest number of attempts, including the first one.
     var maxAttempts = 8
     var firstDelay = Timestamp.Span.seconds(15)
     var longestDelay = Timestamp.Span.hours(1)
@@ -11,7 +11,7 @@ struct RetryPolicy: Sendable {
     /// together are not retried together. It is at least the time that the provider asks for, up to `longestDelay`.
     /// - Returns: nil when there is no further attempt.
     func delay(
-        after attempt: Int, asked: Timestamp.Span? = nil, random: any Randomness
+        after attempt: Int, requested: Timestamp.Span? = nil, random: any Randomness
     ) -> Timestamp.Span? {
         guard attempt < maxAttempts else { return nil }
         let doublings = Int64(1) << Int64(min(max(0, attempt - 1), 20))
@@ -19,6 +19,6 @@ struct RetryPolicy: Sendable {
             firstDelay.microseconds.multipliedReportingOverflow(by: doublings).partialValue, longestDelay.microseconds)
         let share = random.bytes(2).reduce(0) { $0 << 8 | Int64($1) }
         let jittered = Timestamp.Span(microseconds: whole / 2 + whole / 2 * share / 65_535)
-        return max(jittered, min(asked ?? jittered, longestDelay))
+        return max(jittered, min(requested ?? jittered, longestDelay))
     }
 }

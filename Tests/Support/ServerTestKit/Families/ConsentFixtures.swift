@@ -22,7 +22,7 @@ extension TestServer {
     }
 
     /// Whether the rule that every feature asks says so.
-    func isInForce(_ type: ConsentType, for person: TestPerson, in family: FamilyID) async throws -> Bool {
+    func hasConsent(_ type: ConsentType, for person: TestPerson, in family: FamilyID) async throws -> Bool {
         try await rows(ConsentStatements.status(type, for: person.id, in: family))[0]["is_in_force"]?.boolValue
             ?? false
     }

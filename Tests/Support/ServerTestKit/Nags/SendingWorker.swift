@@ -20,7 +20,7 @@ final class SendingWorker: Sendable {
 
     init(
         _ server: TestServer, _ options: DeliveryOptions, log: Log = Log(.off),
-        reach: @escaping @Sendable (DeliveryLane.Point) throws -> Void = { _ in }
+        reach: @escaping @Sendable (ChannelSender.Point) throws -> Void = { _ in }
     ) async throws {
         let (random, tokens, figures, clock) = (server.random, server.tokens, figures, server.clock)
         database = try await TestDatabase(url: TestLogin.server.url(server.database.url), sessions: 2)
@@ -35,13 +35,13 @@ final class SendingWorker: Sendable {
         }
     }
 
-    /// One round of each lane; what was claimed is under way afterwards.
+    /// One round of each sender; what was claimed is under way afterwards.
     @discardableResult
     func round() async throws -> Int {
         let worker = worker
         return try await database.run { _ in
             var claimed = 0
-            for lane in worker.value.lanes { claimed += try await lane.round() }
+            for sender in worker.value.senders { claimed += try await sender.round() }
             return claimed
         }
     }
@@ -50,8 +50,8 @@ final class SendingWorker: Sendable {
     func drain(_ channels: [DeliveryChannel] = DeliveryChannel.allCases) async throws {
         let (worker, figures) = (worker, figures)
         try await database.run { _ in
-            for (lane, one) in zip(worker.value.lanes, figures) where channels.contains(one.channel) {
-                await lane.drain()
+            for (sender, one) in zip(worker.value.senders, figures) where channels.contains(one.channel) {
+                await sender.drain()
             }
         }
     }
@@ -100,7 +100,7 @@ extension TestServer {
     /// Runs `body` with a worker beside this server.
     func withWorker<Value>(
         _ options: DeliveryOptions, log: Log = Log(.off),
-        reach: @escaping @Sendable (DeliveryLane.Point) throws -> Void = { _ in },
+        reach: @escaping @Sendable (ChannelSender.Point) throws -> Void = { _ in },
         _ body: (SendingWorker) async throws -> Value
     ) async throws -> Value {
         let worker = try await SendingWorker(self, options, log: log, reach: reach)

@@ -22,7 +22,7 @@ final class WebPushProvider: MessageProvider {
 
     private let options: DeliveryOptions.WebPush
     private let client: HTTPClient
-    private let turns: Lane<UserID>
+    private let turns: KeyedLimiter<UserID>
     private let clock: any WallClock
     private let random: any Randomness
     private let staleAfter: Timestamp.Span
@@ -33,7 +33,7 @@ final class WebPushProvider: MessageProvider {
     ) {
         (self.options, self.client, self.clock, self.random) = (options, client, clock, random)
         self.staleAfter = staleAfter
-        turns = Lane(poller, limit: 32, limitPerKey: 2)
+        turns = KeyedLimiter(poller, limit: 32, limitPerKey: 2)
     }
 
     func supportsDevices(_ platform: DevicePlatform) -> Bool { platform == .web }

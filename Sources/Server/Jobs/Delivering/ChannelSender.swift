@@ -7,18 +7,18 @@ import SQL
 
 /// Sends the deliveries of one channel through its providers, several at once.
 ///
-/// Every instance runs one for each channel. A delivery is claimed in a short statement and belongs to this lane until
-/// its lease ends; no transaction is open while the provider answers. When the provider has acknowledged it, it is not
-/// sent again, except if this process dies before that is recorded: then the message is repeated with the same id.
-final class DeliveryLane {
+/// Every instance has one for each channel. A delivery is claimed in a short statement and belongs to this sender until
+/// its lease ends; no transaction is open while the provider answers. When the provider has acknowledged a delivery, it
+/// is not sent again, unless this process dies before that is recorded: then the message is repeated with the same id.
+final class ChannelSender {
     /// The points where tests make the process fail.
     enum Point {
         case claimed, acknowledged
     }
 
-    /// The time for which a claimed delivery is this lane's, well above a provider's longest answer.
+    /// The time for which a claimed delivery belongs to its sender, well above a provider's longest answer.
     static let lease = Timestamp.Span.minutes(5)
-    /// An attempt does not begin when less of the lease is left.
+    /// The part of the lease that must be left for an attempt to begin.
     private static let longestAttempt = Timestamp.Span.minutes(2)
     private static let period = Duration.milliseconds(500)
 
@@ -63,43 +63,43 @@ final class DeliveryLane {
 
     // MARK: Rounds
 
-    /// Runs rounds as long as the loop runs, or until the lane is stopped.
+    /// Runs rounds as long as the loop runs, or until the sender is stopped.
     func start() {
         timer = nil
         poller.spawn { [weak self] in
             do { try await self?.round() } catch { self?.report(error) }
             guard let self, !isStopped else { return }
-            let hasRoom = isMoreWaiting && inFlight < concurrency
-            timer = poller.schedule(at: .now() + (hasRoom ? .zero : Self.period)) { [weak self] in self?.start() }
+            let canClaim = isMoreWaiting && inFlight < concurrency
+            timer = poller.schedule(at: .now() + (canClaim ? .zero : Self.period)) { [weak self] in self?.start() }
         }
     }
 
-    /// Claims nothing more. Deliveries under way end by themselves.
+    /// Stops claiming. Running deliveries end by themselves.
     func stop() {
         isStopped = true
         if let timer { poller.cancel(timer) }
         timer = nil
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until no delivery is running.
     func drain() async {
         guard inFlight > 0 else { return }
         await withCheckedContinuation { drained.append($0) }
     }
 
-    /// Claims as many due deliveries as there is room for, and begins to send them.
-    /// - Returns: how many it claimed.
+    /// Claims as many due deliveries as can run, and begins to send them.
+    /// - Returns: the number of claimed deliveries.
     @discardableResult
     func round() async throws -> Int {
-        let room = concurrency - inFlight
-        guard room > 0, !isStopped else { return 0 }
+        let freeSlots = concurrency - inFlight
+        guard freeSlots > 0, !isStopped else { return 0 }
         // The round counts as in flight until its deliveries do.
         inFlight += 1
-        defer { ended() }
+        defer { runEnded() }
         let now = services.clock.now()
         let rows = try await services.database.query(
-            DeliveryStatements.claim(channel, limit: room, at: now, until: now + Self.lease))
-        isMoreWaiting = rows.count == room
+            DeliveryStatements.claim(channel, limit: freeSlots, at: now, until: now + Self.lease))
+        isMoreWaiting = rows.count == freeSlots
         let claims = try rows.map { row throws(PostgresError) in
             try ClaimedDelivery(row, channel, leasedUntil: now + Self.lease)
         }
@@ -109,19 +109,19 @@ final class DeliveryLane {
             inFlight += 1
             poller.spawn { [self] in
                 await deliver(claim)
-                ended()
+                runEnded()
             }
         }
         return claims.count
     }
 
-    private func ended() {
+    private func runEnded() {
         inFlight -= 1
         if inFlight == 0 {
             for continuation in drained { continuation.resume() }
             drained = []
         }
-        // There is room again for deliveries that are due: they need not wait for the period.
+        // Deliveries that are due need not wait for the next round when others have ended.
         if isMoreWaiting, inFlight <= concurrency / 2, let timer, !isStopped {
             poller.cancel(timer)
             start()
@@ -150,7 +150,7 @@ final class DeliveryLane {
                     try await record(
                         DeliveryStatements.markDelivered(
                             claim, at: now, next: facts.nextReminder(after: now, zones: services.zones, plan: plan)))
-                    return figures.seenLive.add()
+                    return figures.skippedForLiveSocket.add()
                 }
                 try await RequestScope.$current.withValue(calls.scope(of: facts.trace)) {
                     try await send(message, claim, facts)
@@ -169,7 +169,7 @@ final class DeliveryLane {
         return try DailyDigest(
             try await services.database.query(
                 NagStatements.digest(
-                    of: claim.userID, in: claim.familyID, until: now + DailyDigest.horizon, limit: DailyDigest.longest))
+                    of: claim.userID, in: claim.familyID, until: now + DailyDigest.horizon, limit: DailyDigest.maxNags))
         )
     }
 
@@ -177,19 +177,19 @@ final class DeliveryLane {
         guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else { return }
         var summary = SendingSummary(acknowledged: facts.acknowledged)
         let devices = try await devices(of: claim.userID)
-        let people = providers.first(where: \.sendsPerPerson)
-        let others = devices.filter { provider(for: $0) == nil }
-        // A gateway that addresses people is noted as a device with the person's id.
+        let personProvider = providers.first(where: \.sendsPerPerson)
+        let otherDevices = devices.filter { provider(for: $0) == nil }
+        // The acknowledgement of a gateway that addresses people is stored as that of a device with the person's id.
         let person: DeviceID = claim.userID.retyped()
-        if let people, devices.isEmpty || !others.isEmpty, !facts.acknowledged.contains(person) {
+        if let personProvider, devices.isEmpty || !otherDevices.isEmpty, !facts.acknowledged.contains(person) {
             var message = message
-            if passesTokens { message.devices = others }
+            if passesTokens { message.devices = otherDevices }
             if passesPhones { message.phone = facts.phone }
-            summary.add(await people.send(message, to: nil), devices.isEmpty ? nil : person)
+            summary.add(await personProvider.send(message, to: nil), devices.isEmpty ? nil : person)
         }
         for target in devices where !facts.acknowledged.contains(target.id) {
             guard let provider = provider(for: target) else { continue }
-            // Many devices behind a slow provider: the others get it at the next attempt.
+            // With many devices and a slow provider, the remaining devices get the message at the next attempt.
             guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else {
                 summary.add(.retry(reason: "the provider is slow"), nil)
                 break
@@ -203,7 +203,7 @@ final class DeliveryLane {
         try await conclude(summary, claim, facts)
     }
 
-    /// The person's devices of open sessions, where a provider asks for them.
+    /// Returns the person's devices with open sessions, where a provider needs them.
     private func devices(of user: UserID) async throws -> [DeviceTarget] {
         guard passesTokens || providers.contains(where: { !$0.sendsPerPerson }) else { return [] }
         let rows = try await services.database.query(DeviceStatements.pushTargets(of: user, at: services.clock.now()))
@@ -214,13 +214,14 @@ final class DeliveryLane {
         providers.first { $0.supportsDevices(device.platform) }
     }
 
+    /// Records the result of an attempt: a retry, the acknowledgement, or the end of the delivery.
     private func conclude(
         _ summary: SendingSummary, _ claim: ClaimedDelivery, _ facts: DeliveryFacts
     ) async throws {
         let now = services.clock.now()
         let next = facts.nextReminder(after: now, zones: services.zones, plan: plan)
         if let retry = summary.retry,
-            let delay = policy.delay(after: claim.attempts, asked: retry.after, random: services.random)
+            let delay = policy.delay(after: claim.attempts, requested: retry.after, random: services.random)
         {
             try await record(
                 DeliveryStatements.scheduleRetry(
@@ -303,7 +304,7 @@ private struct SendingSummary {
     var retry: (reason: String, after: Timestamp.Span?)?
     var rejection: String?
 
-    /// - Parameter acknowledged: devices that acknowledged it at an earlier attempt.
+    /// - Parameter acknowledged: the devices that acknowledged the message at an earlier attempt.
     init(acknowledged: Set<DeviceID>) {
         self.acknowledged = acknowledged
         isAcknowledged = !acknowledged.isEmpty

@@ -3,7 +3,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// The database as an instance last saw it.
+/// The figures of the database that an instance read last.
 struct DatabaseFigures: Sendable {
     /// The time by which the server's clock is ahead of the database's.
     let clockOffset: Timestamp.Span
@@ -12,7 +12,7 @@ struct DatabaseFigures: Sendable {
 }
 
 /// Reads the database's clock and its replication every five seconds, for metrics; no request waits for it.
-final class DatabaseWatch {
+final class DatabaseMonitor {
     private static let period = Duration.seconds(5)
 
     private let database: Database
@@ -30,12 +30,12 @@ final class DatabaseWatch {
         poller.spawn { [weak self] in
             guard let self else { return }
             // Nil when the database does not answer: its last figures would be out of date.
-            telemetry.setDatabase(try? await look())
+            telemetry.setDatabase(try? await readFigures())
             poller.schedule(at: .now() + Self.period) { [weak self] in self?.start() }
         }
     }
 
-    private func look() async throws -> DatabaseFigures {
+    private func readFigures() async throws -> DatabaseFigures {
         let (skew, row) = try await ClockSkew.measure(database, clock, beside: ReplicationStatus.source)
         let status = try ReplicationStatus(row)
         return DatabaseFigures(

@@ -1,47 +1,48 @@
 import Contract
 import Reactor
 
-/// Limits how many tasks do something at the same time, in all and for each key; the keys take turns. The tasks are of one
-/// loop, or of all that share a `TurnCounter`.
+/// Limits how many tasks run at the same time, in all and for each key. The keys take turns. The tasks are those of one
+/// loop, or of all loops that share a `SharedTurnQueue`.
 ///
-/// For work that is costly or waits for locks. Tasks wait here in memory and hold no database session.
-final class Lane<Key: Hashable & Sendable> {
+/// It is for work that is costly or waits for locks: tasks wait here in memory and hold no database session.
+final class KeyedLimiter<Key: Hashable & Sendable> {
     private let poller: Poller
     private let timeout: Duration
-    private let turns: TurnCounter<Key>
+    private let turns: SharedTurnQueue<Key>
 
     /// - Parameters:
-    ///   - poller: of the loop whose tasks these are.
-    ///   - timeout: how long a task may wait.
-    init(_ poller: Poller, sharing turns: TurnCounter<Key>, timeout: Duration = .seconds(2)) {
+    ///   - poller: the poller of the loop that runs the tasks.
+    ///   - turns: counts the tasks of all loops that share it.
+    ///   - timeout: the longest time for which a task may wait.
+    init(_ poller: Poller, sharing turns: SharedTurnQueue<Key>, timeout: Duration = .seconds(2)) {
         (self.poller, self.turns, self.timeout) = (poller, turns, timeout)
     }
 
-    /// A lane of one loop.
-    /// - Parameter queueLimit: how many tasks may wait in all; one key may have a quarter of that.
+    /// Creates a limiter for one loop.
+    /// - Parameter queueLimit: the number of tasks that may wait in all; one key may have a quarter of that.
     convenience init(
         _ poller: Poller, limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024,
         timeout: Duration = .seconds(2)
     ) {
         self.init(
-            poller, sharing: TurnCounter(limit: limit, limitPerKey: limitPerKey, queueLimit: queueLimit),
+            poller, sharing: SharedTurnQueue(limit: limit, limitPerKey: limitPerKey, queueLimit: queueLimit),
             timeout: timeout)
     }
 
     /// Waits for a turn; `leave` MUST follow.
-    /// - Parameter deadline: when the task stops waiting; nil for the timeout from now on.
+    /// - Parameter deadline: the time at which the task stops waiting; nil for the timeout from now on.
     /// - Throws: 503 when too many wait, or at the deadline.
     func enter(_ key: Key, until deadline: MonotonicTime? = nil) async throws(APIError) {
         if turns.enter(key) { return }
         var timer: TimerID?
-        let mayGo = await withCheckedContinuation { continuation in
+        let mayRun = await withCheckedContinuation { continuation in
             guard let ticket = turns.wait(key, continuation) else { return }
             timer = poller.schedule(at: deadline ?? poller.now + timeout) { [turns] in
                 turns.withdraw(key, ticket: ticket)
             }
         }
         if let timer { poller.cancel(timer) }
-        guard mayGo else { throw APIError.tooManyRequestsAreWaiting }
+        guard mayRun else { throw APIError.tooManyRequestsAreWaiting }
     }
 
     func leave(_ key: Key) { turns.leave(key) }

@@ -2,15 +2,15 @@ import Postgres
 import Reactor
 import TimeZones
 
-/// One loop's figures, as of its last pulse.
+/// One loop's figures, as they were last published.
 final class LoopGauges: Sendable {
-    /// Database sessions of the loop.
+    /// The number of open database sessions of the loop.
     let sessions = Counter()
-    /// The number of requests that wait for a database session.
+    /// The number of statements that wait for a database session.
     let waiting = Counter()
     /// The number of statements that were refused because the queue was full or no session became free in time.
     let refused = Counter()
-    /// The delay of the loop's last pulse, in nanoseconds.
+    /// The delay of the loop's last timer of this kind, in nanoseconds.
     let lagNanoseconds = Counter()
     let writes = Counter()
     let batches = Counter()
@@ -20,12 +20,12 @@ final class LoopGauges: Sendable {
 
 /// Publishes one loop's figures twice a second, and measures how late the loop runs its timers. One loop also takes the
 /// server's samples and looks for a new release of the time zone database.
-final class LoopPulse {
+final class LoopMonitor {
     private static let period = Duration.milliseconds(500)
 
     private let services: Services
     private let gauges: LoopGauges
-    /// Whether this loop also takes the server's samples; one loop does.
+    /// The server's figures, of which this loop takes samples; nil on every loop but one.
     private let telemetry: Telemetry?
     private var nextSample = MonotonicTime.now()
 

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Counts the tasks of any number of loops that do something at the same time, and lets the keys take turns.
-final class TurnCounter<Key: Hashable & Sendable>: Sendable {
+/// A `TurnQueue` with its waiting tasks, which any number of loops share. It counts the tasks that run at the same
+/// time, and the keys take turns.
+final class SharedTurnQueue<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var turns: TurnQueue<Key>
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
@@ -11,20 +12,22 @@ final class TurnCounter<Key: Hashable & Sendable>: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - limit: how many tasks may run in all, and `limitPerKey` for each key.
-    ///   - queueLimit: how many tasks may wait in all; one key may have a quarter of that.
+    ///   - limit: the number of tasks that may run in all.
+    ///   - limitPerKey: the number of tasks that may run for each key.
+    ///   - queueLimit: the number of tasks that may wait in all; one key may have a quarter of that.
     init(limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024) {
         state = Mutex(State(turns: TurnQueue(limit: limit, limitPerKey: limitPerKey, queueLimit: queueLimit)))
     }
 
-    /// Whether the key may run at once; if so `leave` MUST follow.
+    /// Begins a run of the key if it may run at once; then `leave` MUST follow.
+    /// - Returns: whether it may.
     func enter(_ key: Key) -> Bool { state.withLock { $0.turns.enter(key) } }
 
-    /// Has a task wait for its turn. It is resumed with true when it may run, and then `leave` MUST follow; with false when
-    /// too many wait, or by `withdraw`.
+    /// Lets a task wait for its turn. It is resumed with true when it may run, and then `leave` MUST follow. It is
+    /// resumed with false when too many wait, or by `withdraw`.
     /// - Returns: the ticket of a task that waits; nil for one that was resumed.
     func wait(_ key: Key, _ continuation: CheckedContinuation<Bool, Never>) -> UInt64? {
-        let decision = state.withLock { state -> (mayGo: Bool, ticket: UInt64?) in
+        let decision = state.withLock { state -> (mayRun: Bool, ticket: UInt64?) in
             // A turn may have come free since the task asked.
             if state.turns.enter(key) { return (true, nil) }
             state.lastTicket += 1
@@ -32,7 +35,7 @@ final class TurnCounter<Key: Hashable & Sendable>: Sendable {
             state.waiters[state.lastTicket] = continuation
             return (true, state.lastTicket)
         }
-        if decision.ticket == nil { continuation.resume(returning: decision.mayGo) }
+        if decision.ticket == nil { continuation.resume(returning: decision.mayRun) }
         return decision.ticket
     }
 

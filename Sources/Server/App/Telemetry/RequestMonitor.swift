@@ -4,7 +4,7 @@ import HTTP
 import JSON
 
 /// Observes every connection and request: counts them, and writes a log line for each request where wanted.
-struct RequestWatch: RequestObserver {
+struct RequestMonitor: RequestObserver {
     let telemetry: Telemetry
     let log: Log
     let clock: any WallClock
@@ -22,8 +22,8 @@ struct RequestWatch: RequestObserver {
         if case .streamFailed = record.fault { level = .error }
         guard log.isOn(level) else { return }
         let milliseconds = Double(record.nanoseconds / 1_000) / 1_000
-        // Copied, because a closure cannot capture a borrowed value. Of the client's own values only the trace id is
-        // logged.
+        // Copied, because a closure cannot capture a borrowed value. Of the values that the client sends, only the
+        // trace id is logged.
         let (method, template, status) = (
             record.method?.description, record.route?.template, Int(record.status.rawValue)
         )

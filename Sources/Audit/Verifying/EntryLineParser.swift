@@ -2,9 +2,10 @@ import Domain
 
 /// Parses entries, the most frequent lines of an export, straight from their bytes.
 ///
-/// It accepts exactly the form in which the server writes them: the members in their order, without blanks and escapes.
-/// Anything else is nil and left to a JSON parser, so that the two never disagree about a line.
-public struct EntryLine {
+/// It accepts exactly the form in which the server writes entries: the members in their order, without blanks and
+/// escapes. For anything else it returns nil and leaves the line to a JSON parser, so that the two never disagree about
+/// a line.
+public struct EntryLineParser {
     private let bytes: ArraySlice<UInt8>
     private let end: Int
     private var place: Int
@@ -17,7 +18,7 @@ public struct EntryLine {
 
     /// Parses a line without its line feed; nil unless it is an entry in the form that the server writes.
     public static func record(_ line: ArraySlice<UInt8>) -> ExportRecord? {
-        var reader = EntryLine(line)
+        var reader = EntryLineParser(line)
         return reader.read()
     }
 
@@ -79,7 +80,7 @@ public struct EntryLine {
         return place > start && (place == start + 1 || bytes[start] != 0x30) ? value : nil
     }
 
-    /// A string of visible ASCII without escapes.
+    /// Reads a string of visible ASCII without escapes.
     private mutating func text() -> String? {
         guard skip("\"") else { return nil }
         let start = place
@@ -113,7 +114,7 @@ public struct EntryLine {
         return Identifier(high: high, low: low)
     }
 
-    /// The number of eight digits, four in each half.
+    /// Returns the value of eight hexadecimal digits: four at each of the two indices.
     private func hexWord(_ left: Int, _ right: Int) -> UInt32? {
         precondition(bytes.startIndex <= left && left + 4 <= end && bytes.startIndex <= right && right + 4 <= end)
         let digits = unsafe bytes.withUnsafeBytes { source in
@@ -131,7 +132,7 @@ public struct EntryLine {
         return hexadecimal(atMost: 64)
     }
 
-    /// The bytes of hexadecimal digits up to a quotation mark, which is consumed.
+    /// Reads hexadecimal digits up to a quotation mark, which is consumed.
     private mutating func hexadecimal(atMost limit: Int) -> [UInt8]? {
         let (start, length) = (place - bytes.startIndex, min(limit, end - place))
         // Never for zero bytes: several threads would write to the array that all empty arrays share.
@@ -162,7 +163,8 @@ public struct EntryLine {
         return decoded
     }
 
-    /// Four bytes from eight digits at once, the first in the lowest byte of a word; nil unless all are digits.
+    /// Returns four bytes from eight digits at once, the first byte in the lowest byte of the result; nil unless all
+    /// are lower-case hexadecimal digits.
     private static func decodeHex8(_ text: UInt64) -> UInt32? {
         let each: UInt64 = 0x0101_0101_0101_0101
         // Letters have a bit that digits do not; a letter's low bits count from 1 and mean 10 and more.
@@ -176,7 +178,7 @@ public struct EntryLine {
         return UInt32(truncatingIfNeeded: pairs | (pairs >> 16))
     }
 
-    /// The value of a lower-case hexadecimal digit.
+    /// Returns the value of a lower-case hexadecimal digit; nil for any other character.
     private static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

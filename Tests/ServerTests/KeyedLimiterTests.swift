@@ -10,8 +10,8 @@ import Testing
 @testable import Server
 @testable import ServerTestKit
 
-@Suite("Lanes of families and persons")
-struct LaneTests {
+@Suite("Limiters by family and person")
+struct KeyedLimiterTests {
     /// What tasks of one loop have come to.
     private final class Progress {
         var running = 0
@@ -87,9 +87,9 @@ struct LaneTests {
 
     @Test("loops with a shared counter count together: two of a key and three in all, in turns")
     func acrossLoops() async throws {
-        let turns = TurnCounter<Int>(limit: 3, limitPerKey: 2, queueLimit: 64)
+        let turns = SharedTurnQueue<Int>(limit: 3, limitPerKey: 2, queueLimit: 64)
         let progress = SharedProgress()
-        let loops = try (0..<2).map { try EventLoop(name: "lane-\($0)") }
+        let loops = try (0..<2).map { try EventLoop(name: "limiter-\($0)") }
         for loop in loops { try loop.start() }
         defer { for loop in loops { loop.stop() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -97,8 +97,8 @@ struct LaneTests {
                 let (loop, key) = (loops[number % 2], number / 2 % 2)
                 group.addTask {
                     try await loop.task { poller in
-                        let lane = Lane(poller, sharing: turns, timeout: .seconds(600))
-                        try await lane.run(key) { await progress.hold(key) }
+                        let limiter = KeyedLimiter(poller, sharing: turns, timeout: .seconds(600))
+                        try await limiter.run(key) { await progress.hold(key) }
                     }
                 }
             }
@@ -118,14 +118,14 @@ struct LaneTests {
         try loop.start()
         defer { loop.stop() }
         try await loop.task { poller in
-            let lane = Lane<Int>(poller, limitPerKey: 1, timeout: .seconds(600))
-            try await lane.enter(1)
-            await #expect { try await lane.enter(1, until: poller.now + .milliseconds(1)) } throws: { error in
+            let limiter = KeyedLimiter<Int>(poller, limitPerKey: 1, timeout: .seconds(600))
+            try await limiter.enter(1)
+            await #expect { try await limiter.enter(1, until: poller.now + .milliseconds(1)) } throws: { error in
                 let refusal = error as? APIError
                 return refusal?.status == 503 && refusal?.retryAfter == 1
             }
-            lane.leave(1)
-            try await lane.enter(1, until: poller.now)
+            limiter.leave(1)
+            try await limiter.enter(1, until: poller.now)
         }
     }
 
@@ -176,15 +176,15 @@ struct LaneTests {
             let (locker, counter) = (try await TestDatabase(url: server.database.url), server.database)
             try await locker.run { _ = try await $0.query("SELECT pg_advisory_lock(711)") }
             let most = try await sessions.run { database in
-                let lane = Lane<UserID>(
+                let limiter = KeyedLimiter<UserID>(
                     database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(600))
-                let bound = LoopBound(value: (database, lane))
+                let bound = LoopBound(value: (database, limiter))
                 return try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<9 {
                         group.addTask {
                             let person = UserID(high: 1, low: UInt64(number / 3))
-                            let (database, lane) = bound.value
-                            let reads = ThrottledQueries(database: database, lane: lane, person: person)
+                            let (database, limiter) = bound.value
+                            let reads = ThrottledQueries(database: database, limiter: limiter, person: person)
                             _ = try await reads.query(
                                 "SELECT pg_advisory_lock_shared(711), pg_advisory_unlock_shared(711)")
                         }

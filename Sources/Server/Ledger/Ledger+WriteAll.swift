@@ -22,7 +22,7 @@ extension Ledger {
                 return try await retryingOnKeyConflict {
                     try await attemptAll(caller.context, idempotency, in: family, decide)
                 }
-            } catch let refused as RefusedSeries {
+            } catch let refused as MultiActRefusal {
                 return try await write(caller.context, in: family) { queries in
                     guard var act = refused.act else { return .refuseAgain(refused.refusal) }
                     act.basis = .nothingChanged(since: try await Self.newestNumber(of: family, queries))
@@ -37,39 +37,39 @@ extension Ledger {
         _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
     ) async throws -> Answer {
         let deadline = database.requestDeadline
-        try await writers.enter(family, until: deadline)
-        defer { writers.leave(family) }
-        try await rowHolders.enter(family, until: deadline)
-        defer { rowHolders.leave(family) }
+        try await writeLimiter.enter(family, until: deadline)
+        defer { writeLimiter.leave(family) }
+        try await rowLockLimiter.enter(family, until: deadline)
+        defer { rowLockLimiter.leave(family) }
         tally.lockedRows += 1
         let held = try await database.transaction(until: deadline) { transaction in
             try await lockRow(of: family, context.now, transaction)
-            var series = SeriesSeals(sealing)
+            var series = MultiActSeals(sealing)
             let decision = try await decide(transaction) { act in
                 let seal = try await series.seal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(statement(act, in: family, context, seal: seal))
-                guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
+                guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
             }
             switch decision {
             case .perform(let act, _):
                 let seal = try await series.seal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(
                     statement(for: decision, in: family, context, idempotency, seal).write)
-                guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
-            case .refuse(let act, let refusal): throw RefusedSeries(act: act, refusal: refusal)
-            case .refuseAgain(let refusal): throw RefusedSeries(act: nil, refusal: refusal)
+                guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
+            case .refuse(let act, let refusal): throw MultiActRefusal(act: act, refusal: refusal)
+            case .refuseAgain(let refusal): throw MultiActRefusal(act: nil, refusal: refusal)
             case .answer: break
             }
             return LoopBound(value: (decision, series.used))
         }
         let (decision, seals) = held.value
-        for seal in seals { committed(seal, in: family) }
+        for seal in seals { recordCommit(seal, in: family) }
         return try decision.outcome()
     }
 }
 
 /// The error that rolls back a transaction of several acts when one of them is refused.
-private struct RefusedSeries: Error {
+private struct MultiActRefusal: Error {
     /// The act that records the denial; nil where it was recorded before.
     let act: Act?
     let refusal: APIError
@@ -77,7 +77,7 @@ private struct RefusedSeries: Error {
 
 /// The sealing keys of the acts of one transaction. A key that the transaction itself stores is cached only after the
 /// commit.
-private struct SeriesSeals {
+private struct MultiActSeals {
     private let sealing: Sealing
     private var stored: [Pseudonym: Sealing.Seal] = [:]
     /// The seal of each act; nil where its details are not sealed.
