@@ -120,7 +120,7 @@ final class DemoStage {
     func prefer(_ person: DemoPerson, by other: DemoPerson? = nil, at now: Timestamp, _ wishes: JSONObject) async throws
     {
         let caller = try await caller(other ?? person, at: now)
-        _ = try await preferences.updateOfMember(
+        _ = try await preferences.updateForMember(
             caller,
             Call(
                 MemberPreferencesPath(userID: person.id, familyID: family), PreferenceUpdate(preferences: wishes)))

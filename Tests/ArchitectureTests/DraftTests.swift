@@ -4,11 +4,15 @@ import Testing
 struct DraftTests {
     /// What creates and changes nags, and writes notifications: by its name in the code.
     private static let effects = [
-        "creation(of:", "Nags(services", "nags.", "DeliveryStatements.insert", "NagStatements.insert",
+        "creationDecision(of:", "creationAct(of: nag", "Nags(services", "nags.", "DeliveryStatements.insert",
+        "NagStatements.insert",
     ]
 
     @Test("code that answers questions to the AI calls nothing that makes a nag or a notification")
     func mediator() {
+        for effect in Self.effects {
+            #expect(SourceFile.all.contains { $0.code.joined().contains(effect) }, "nothing is named \(effect)")
+        }
         for folder in ["AI", "Executions", "Constraints", "Keys"] {
             for file in SourceFile.all where file.path.hasPrefix("Server/Features/\(folder)/") {
                 let code = file.code.joined(separator: "\n")
@@ -48,7 +52,7 @@ struct DraftTests {
     func effects() {
         let callers = SourceFile.all.filter { file in
             file.code.contains { line in
-                ["nags.creation(", "nags.change(", "nags.pushBackAct(", "incentives.grantDecision("].contains {
+                ["nags.creationDecision(", "nags.change(", "nags.pushBackAct(", "incentives.grantDecision("].contains {
                     line.contains($0)
                 }
             }

@@ -84,7 +84,7 @@ final class Scheduler: PeriodicJob {
         _ = try await transaction.query(SchedulerStatements.setIdleTimeout)
         if !isPlanKnown { try await rescheduleIfPlanChanged(at: now) }
         let isDigestWaiting = try await digests.make(at: now)
-        let due = try await transaction.query(NagStatements.due(at: now, besides: Array(servedFamilies)))
+        let due = try await transaction.query(NagStatements.dueNags(at: now, besides: Array(servedFamilies)))
         let families = try batches(of: due)
         try reach(.read)
         if families.isEmpty {

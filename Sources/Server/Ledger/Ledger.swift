@@ -321,11 +321,11 @@ final class Ledger {
     private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.isWithinClockSkew)" : "true" }
 
     /// The end of a comparison of a server's time with the database's clock: the time may be at most
-    /// `Readiness.largestSkew` ahead, and at most `largestLead` behind, because a request keeps the time of its
+    /// `Readiness.maxClockSkew` ahead, and at most `largestLead` behind, because a request keeps the time of its
     /// beginning and may take minutes.
     static let isWithinClockSkew: SQL = """
         BETWEEN statement_timestamp() - \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
-        AND statement_timestamp() + \(literal: Int(Readiness.largestSkew.microseconds)) * interval '1 microsecond'
+        AND statement_timestamp() + \(literal: Int(Readiness.maxClockSkew.microseconds)) * interval '1 microsecond'
         """
 
     /// The condition that the family's clock, in its row `c`, is at most `largestLead` ahead of `act.now`.

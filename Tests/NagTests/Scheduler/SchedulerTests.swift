@@ -213,7 +213,7 @@ struct SchedulerTests {
                 let plans = try await server.database.run { database in
                     try await database.transaction { transaction in
                         let planned = PlannedQueries(transaction)
-                        _ = try await planned.query(NagStatements.due(at: now, besides: []))
+                        _ = try await planned.query(NagStatements.dueNags(at: now, besides: []))
                         _ = try await planned.query(NagStatements.dueSince(at: now))
                         return planned.plans.map { ($0.text, $0.pages) }
                     }

@@ -163,17 +163,17 @@ struct SendingTests {
             func bytes(_ count: Int) -> [UInt8] { Array(repeating: byte, count: count) }
         }
         let policy = RetryPolicy()
-        func delays(_ byte: UInt8, asked: Timestamp.Span? = nil) -> [Int64?] {
+        func delays(_ byte: UInt8, requested: Timestamp.Span? = nil) -> [Int64?] {
             (1...9).map { attempt in
-                policy.delay(after: attempt, asked: asked, random: Fixed(byte: byte)).map {
+                policy.delay(after: attempt, requested: requested, random: Fixed(byte: byte)).map {
                     $0.microseconds / 1_000_000
                 }
             }
         }
         #expect(delays(255) == [15, 30, 60, 120, 240, 480, 960, nil, nil])
         #expect(delays(0) == [7, 15, 30, 60, 120, 240, 480, nil, nil])
-        #expect(delays(0, asked: .seconds(100)).prefix(6) == [100, 100, 100, 100, 120, 240])
-        #expect(delays(0, asked: .days(9)).first == 3_600)
+        #expect(delays(0, requested: .seconds(100)).prefix(6) == [100, 100, 100, 100, 120, 240])
+        #expect(delays(0, requested: .days(9)).first == 3_600)
     }
 
     @Test("a provider that does not answer delays no other")

@@ -231,7 +231,7 @@ struct ConnectionNagWorkTests {
             }
             #expect(try await texts() == [["text": .string(words)], ["text": .string(others)]])
             try await server.database.run { database in
-                _ = try await database.query(NagStatements.forgetExcuses(of: child.id, limit: 10))
+                _ = try await database.query(NagStatements.eraseExcuses(of: child.id, limit: 10))
             }
             #expect(try await texts() == [["text": nil], ["text": .string(others)]], "those of others stay")
             let left = try await server.call(API.listExcuses, ExcuseListQuery(nagID: nag.id), as: scene.friend)

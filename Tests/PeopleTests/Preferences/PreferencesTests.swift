@@ -248,7 +248,7 @@ struct PreferencesTests {
                 """
             ) { row in
                 let stored: StoredPreferences = try row["prefs"]
-                return (user: try row["user_id"] as UserID, preferences: stored.effective(inFamilyAt: "Europe/Berlin"))
+                return (user: try row["user_id"] as UserID, preferences: stored.effective(familyZone: "Europe/Berlin"))
             }
             let child = members.first { $0.user == family.child.id }?.preferences
             #expect(child?.quietHours?.start == TimeOfDay(hour: 20, minute: 0))

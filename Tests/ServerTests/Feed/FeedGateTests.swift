@@ -169,17 +169,17 @@ struct FeedGateTests {
             func changed(
                 family: FamilyID? = nil, epoch: Int64? = nil, position: Timestamp? = nil,
                 visibility: FeedVisibility? = nil,
-                handedOut: Timestamp? = nil
+                issuedAt: Timestamp? = nil
             ) -> String {
                 Cursor(
                     family: family ?? good.family, epoch: epoch ?? good.epoch, position: position ?? good.position,
-                    visibility: visibility ?? good.visibility, handedOut: handedOut ?? server.clock.now()
+                    visibility: visibility ?? good.visibility, issuedAt: issuedAt ?? server.clock.now()
                 ).text
             }
             let foreign = [
                 changed(family: home.otherFamilyID), changed(epoch: 2), changed(position: good.position + .seconds(1)),
                 changed(position: Timestamp(microseconds: .max)), changed(position: Timestamp(microseconds: .min)),
-                changed(position: good.position - .seconds(1), handedOut: since - .days(40)),
+                changed(position: good.position - .seconds(1), issuedAt: since - .days(40)),
                 changed(visibility: FeedVisibility(rawValue: 0)), changed(visibility: FeedVisibility(rawValue: 255)),
                 changed(visibility: FeedVisibility(rawValue: -1)), "",
                 "?",

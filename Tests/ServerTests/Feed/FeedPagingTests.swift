@@ -147,7 +147,7 @@ struct FeedPagingTests {
             while page.hasMore {
                 #expect(page.nags.count < 500 && page.serverTime.seconds > last.seconds)
                 // A second is never cut; beyond it a page holds half a megabyte and a row.
-                #expect(page.nags.count <= rows + FeedPage.entityBytes / 8_000 + rows)
+                #expect(page.nags.count <= rows + FeedPage.maxEntityBytes / 8_000 + rows)
                 last = page.serverTime
                 page = try await legacy.poll(server)
             }

@@ -38,7 +38,7 @@ struct FeedPlanTests {
             let now = server.clock.now()
             let epoch = Cursor(
                 family: family.id, epoch: 1, position: now - .days(45), visibility: FeedVisibility(rawValue: 6),
-                handedOut: now)
+                issuedAt: now)
             let check = Access().sessionCheck(caller)
             let starts: [FeedStart] = [.beginning, .second((now - .days(45)).seconds), .after(epoch)]
             // A `since` that was handed to the session.

@@ -60,7 +60,7 @@ struct StandbyReadTests {
                     }
                     let rest = try await page(false)
                     let gate = try FeedGate(rest)
-                    let start = gate.isKnown ? request.start.stamp.map { FeedStart.valid($0) } : nil
+                    let start = gate.isPositionValid ? request.start.stamp.map { FeedStart.valid($0) } : nil
                     let entities = try await database.query(
                         SyncStatements.entities(home.id, for: caller, at: gate, from: start ?? .beginning, request.size)
                     )
@@ -116,7 +116,7 @@ struct StandbyReadTests {
             .after(
                 Cursor(
                     family: FamilyID(high: 1, low: 1), epoch: 1, position: position,
-                    visibility: FeedVisibility(rawValue: 7), handedOut: now))
+                    visibility: FeedVisibility(rawValue: 7), issuedAt: now))
         }
         #expect(FeedStart.beginning.mayBeLong(at: now))
         #expect(cursor(now - .hours(2)).mayBeLong(at: now) && !cursor(now - .minutes(59)).mayBeLong(at: now))

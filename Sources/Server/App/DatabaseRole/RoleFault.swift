@@ -11,7 +11,7 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case missingPrivileges(String)
     case surplusPrivileges(login: String, String)
     case openToPublic(String)
-    case roleNotMade
+    case roleNotCreated
 
     private static let login =
         "give nagz serve a login of its own: CREATE ROLE nagz_serve LOGIN PASSWORD '…' IN ROLE nagz_server"

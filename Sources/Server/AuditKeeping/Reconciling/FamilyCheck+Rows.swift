@@ -134,7 +134,7 @@ extension StateRow {
         let id: PolicyID = try row["id"]
         let limits = try FamilyPolicy(row)
         let terms = PolicyTerms(
-            owners: [], limits: limits, others: try CurrentPolicy.jsonObject(try row["constraints"]))
+            owners: [], limits: limits, clientValues: try CurrentPolicy.jsonObject(try row["constraints"]))
         let proposal = try PolicyProposalNote(row)
         var values = try row.stateValues(["in_force", "version", "awaits_co_owner"])
         for (name, value) in terms.auditValues { values[name] = .text(value) }

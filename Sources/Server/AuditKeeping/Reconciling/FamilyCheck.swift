@@ -128,7 +128,7 @@ struct FamilyCheck {
                 relationships.compactMap { relationship in relationship.row.keys.first.map { (relationship.id, $0) } },
                 uniquingKeysWith: { first, _ in first }),
             // A day more: the clocks of servers differ.
-            deletedBefore: clock.now() - GamificationStatements.period + .days(1))
+            deletedBefore: clock.now() - GamificationStatements.retentionPeriod + .days(1))
         for relationship in relationships { state.check(relationship.row) }
         try await checkRows(of: scan.family, &state, queries, renew)
         var report = scan.report()

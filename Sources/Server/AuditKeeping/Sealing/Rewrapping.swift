@@ -89,14 +89,14 @@ public enum Rewrapping {
         let newest = keys.masters[0]
         var count = 0
         while true {
-            let rows = try await database.query(AIKeyStatements.outdated(newest.id, batch))
+            let rows = try await database.query(AIKeyStatements.sealedByOthers(than: newest.id, batch))
             guard rows.count > 0 else { return count }
             for index in 0..<rows.count {
                 let old = try StoredAIKey(rows[index])
-                guard let new = old.sealedAgain(keys, by: newest, nonce: sealing.nonce()) else {
+                guard let new = old.resealed(keys, by: newest, nonce: sealing.nonce()) else {
                     throw UnknownMaster(key: "the key of \(old.user) for \(old.key.provider.rawValue)")
                 }
-                _ = try await database.query(AIKeyStatements.sealAgain(old, new))
+                _ = try await database.query(AIKeyStatements.replaceSealed(old, new))
                 count += 1
             }
         }

@@ -111,7 +111,7 @@ enum DeviceFacts {
             quietHours = QuietHours(start: start, end: end)
         }
         return StoredPreferences(stored?.objectValue ?? JSONObject()).effective(
-            inFamilyAt: familyZone, childQuietHours: quietHours)
+            familyZone: familyZone, childQuietHours: quietHours)
     }
 
     private static func member(_ row: Row, _ details: JSONValue, _ preferences: Preferences) -> MemberFacts? {

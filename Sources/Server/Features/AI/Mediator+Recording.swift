@@ -72,7 +72,7 @@ extension Mediator {
         var details = attempt.auditDetails(report)
         details["content_hash"] = content.hash
         details["content_length"] = "\(content.length)"
-        details["latency_us"] = "\(attempt.microseconds)"
+        details["latency_us"] = "\(attempt.elapsedMicroseconds)"
         details["on_behalf_of"] = requester.pseudonym.description
         details["output"] = record.classification
         details["rule"] = rule.rawValue
@@ -85,7 +85,7 @@ extension Mediator {
         if !requester.settings.logsErrorsOnly, let row = attempt.insertion(report, nil) { statements.append(row) }
         if let session = attempt.options.sessionID {
             let turn = SessionTurn(operation, words: attempt.question.content, record)
-            statements += turns.adding(turn, of: attempt.id, to: session, at: caller.now)
+            statements += turns.insertion(turn, of: attempt.id, to: session, at: caller.now)
         }
         // An ID names one question, even if two requests with it arrive at the same time.
         let countsOnce = record.countsOnce || !tokens.isEmpty || attempt.options.questionID != nil

@@ -278,10 +278,10 @@ package final class Mediator {
         }
         var tokens: [SQL] = []
         if attempt.needsTokens(for: permit) {
-            switch try await attempt.useTokens(
-                permit, AITokens(random: services.random), confirmed: reply?.confirmed, queries)
+            switch try await attempt.checkTokens(
+                permit, AITokens(random: services.random), confirmedPrompt: reply?.confirmedPrompt, queries)
             {
-            case .used(let statements): tokens = statements
+            case .valid(let statements): tokens = statements
             case .refused(let refusal, let asked): return refuse(refusal, asked)
             }
         }

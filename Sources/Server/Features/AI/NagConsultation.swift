@@ -66,7 +66,7 @@ final class NagConsultation {
                 cooldownMinutes: try row["cooldown_minutes"])
             let stored: StoredPreferences = try row["recipient_prefs"]
             let familyZone: String = try row["time_zone"] ?? Preferences.standardTimeZone
-            facts.preferences = stored.effective(inFamilyAt: familyZone, childQuietHours: try QuietHours(ofChild: row))
+            facts.preferences = stored.effective(familyZone: familyZone, childQuietHours: try QuietHours(ofChild: row))
             zone = zones.zone(facts.preferences.timeZone)
         }
         snapshot = Snapshot(facts, now: caller.now, zone: zone)

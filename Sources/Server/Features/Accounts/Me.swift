@@ -44,7 +44,7 @@ final class Me {
         let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).one()
         let read = PreferenceStatements.current(of: account.id, in: familyID)
         let stored: StoredPreferences = try await database.query(read).one()["prefs"]
-        let preferences = stored.effective(inFamilyAt: member.timeZone)
+        let preferences = stored.effective(familyZone: member.timeZone)
         me.switchedOn = SwitchedOn(
             ai: try ai["has_consent"] && ai["is_enabled"], points: try points["has_consent"] && points["is_enabled"],
             sms: preferences.channels(mayText: me.consents.contains(.smsOptIn)).contains(.sms))

@@ -20,7 +20,7 @@ struct PINAttempts {
 
     /// Returns the attempts at a child that does not exist, so that the response is the same as for one that does.
     static func forUnknownChild(_ username: String, code: String) -> PINAttempts {
-        PINAttempts(subject: sha256(Array("nobody's pin\n\(code)\n\(ChildName.folded(username))".utf8)))
+        PINAttempts(subject: sha256(Array("nobody's pin\n\(code)\n\(ChildUsername.folded(username))".utf8)))
     }
 
     /// The number of wrong attempts that begins a lockout.

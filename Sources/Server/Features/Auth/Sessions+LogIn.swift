@@ -70,7 +70,7 @@ extension Sessions {
     {
         let (now, code, username) = (context.now, call.body.familyCode, call.body.username)
         let read = CredentialStatements.children(code: code)
-        let row = try ChildName.find(username, in: try await services.database.query(read))
+        let row = try ChildUsername.find(username, in: try await services.database.query(read))
         let person = try row.map(Person.init)
         let address = Attempts.Limit.address(context.remote)
         let attempts = person.map { PINAttempts.forChild($0.id) } ?? .forUnknownChild(username, code: code)
@@ -96,7 +96,7 @@ extension Sessions {
                     [PINAttemptStatements.delete(attempts), AttemptStatements.recordSuccess(nil, [address])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
-                    guard let row = try ChildName.find(username, in: try await queries.query(read)),
+                    guard let row = try ChildUsername.find(username, in: try await queries.query(read)),
                         try row["id"] == person.id, try row["pin_hash"] == hash
                     else { return nil }
                     return .rightsUnchanged(since: try row["seq"])

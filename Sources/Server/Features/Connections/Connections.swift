@@ -93,7 +93,7 @@ final class Connections {
             do {
                 return try await attemptDecision(caller, call, body)
             } catch is ConnectionView.TooManyOpenNags {
-                let nags = NagStatements.open(over: call.connectionID)
+                let nags = NagStatements.openNags(over: call.connectionID)
                 try await ConnectionNagCancellation(services).cancel(nags, caller.context)
             }
         }

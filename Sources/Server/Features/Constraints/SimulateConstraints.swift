@@ -26,7 +26,7 @@ extension Constraints {
     func simulate(_ caller: Caller, _ call: Call<NoParameters, ConstraintSimulation>) async throws -> [UInt8] {
         let body = call.body
         let member = try await services.access.member(caller, of: body.familyID, services.database)
-        return try await services.throttledQueries.run(caller.userID) {
+        return try await services.costlyReadLimiter.run(caller.userID) {
             let constraints = try await constraints(body, of: member)
             let texts = constraints.reduce(1) { $0 + $1.conditions.reduce(0) { $0 + $1.alternatives.count } }
             guard texts <= SimulationLimit.texts else { throw APIError.simulationHasTooManyTexts }

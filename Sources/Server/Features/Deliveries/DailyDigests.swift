@@ -28,7 +28,7 @@ final class DailyDigests {
     }
 
     private func statement(of turn: StoredDigestTurn, at now: Timestamp) -> SQL {
-        let preferences = turn.stored.effective(inFamilyAt: turn.timeZone)
+        let preferences = turn.stored.effective(familyZone: turn.timeZone)
         guard preferences.notificationFrequency == .dailyDigest else {
             return PreferenceStatements.move(turn, to: nil, madeOn: nil)
         }

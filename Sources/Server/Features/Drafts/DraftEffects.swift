@@ -25,7 +25,7 @@ struct DraftEffects {
             let order = NagCreate(
                 familyID: draft.familyID, recipientID: nag.recipientID, dueAt: nag.dueAt, category: nag.category,
                 doneDefinition: nag.doneDefinition, description: nag.description)
-            return try await nags.creation(of: order, by: member, as: input, caller, queries)
+            return try await nags.creationDecision(of: order, by: member, as: input, caller, queries)
                 .map { $0.id.retyped() }
         case .dueChange(let change):
             let view = try await nag(of: draft, caller, queries)

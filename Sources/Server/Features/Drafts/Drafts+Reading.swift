@@ -86,7 +86,7 @@ extension Drafts {
         case .success(let granted): permit = granted
         case .failure(let refusal): return .failure(Refusal(refusal, asked: reply?.asked))
         }
-        var reading = Reading(warnings: permit.policy.warnings, permit: permit, route: permit.decided)
+        var reading = Reading(warnings: permit.policy.warnings, permit: permit, route: permit.decidedRoute)
         reading.author.asked = reply?.asked
         guard let model = permit.model else {
             reading.warnings += [permit.policy.confirmation].compactMap(\.self)
@@ -94,12 +94,12 @@ extension Drafts {
             return .success(reading)
         }
         let tokens = AITokens(random: services.random)
-        switch try await attempt.useTokens(permit, tokens, confirmed: reply?.confirmed, queries) {
-        case .used(let statements): reading.tokens = statements
+        switch try await attempt.checkTokens(permit, tokens, confirmedPrompt: reply?.confirmedPrompt, queries) {
+        case .valid(let statements): reading.tokens = statements
         case .refused(let refusal, let confirmation):
             return .failure(Refusal(refusal, confirmation, asked: reply?.asked))
         }
-        reading.route = permit.confirmed
+        reading.route = permit.confirmedRoute
         let facts = try await intentFacts(of: member, attempt.caller, queries)
         let read = Self.nag(in: reply, of: model, IntentReading(try Self.text(of: order), facts))
         switch read {

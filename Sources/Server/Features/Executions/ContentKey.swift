@@ -2,10 +2,10 @@ import Audit
 import Contract
 
 extension Services {
-    /// The key of the digests of texts that records have; nil for throw-away data, whose audit log keeps no digests.
+    /// The key for the digests of texts in records; nil for throw-away data, whose records have no digests.
     var contentKey: HMACKey? { auditKeyring?.masters.first.map { HMACKey($0.derivedKey(label: "content")) } }
 
-    /// The digest of what a draft does. Keyed, because its words are few and short: plain digests could be compared with
-    /// guesses.
+    /// Returns the keyed digest of what a draft does; nil without a key. The words are few and short, so an unkeyed
+    /// digest could be compared with guesses.
     func hash(of body: DraftBody) -> String? { contentKey.map { hexadecimal($0.code(of: body.jsonBytes)) } }
 }

@@ -6,41 +6,43 @@ import SQL
 
 /// The records of an attempt: its report, its row of the history, and its part of an audit entry.
 extension ExecutionAttempt {
+    /// Returns the report of a question that was answered.
     func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
         var report = report(
-            permit, permit.confirmed, confidence: author.confidence(record.confidence),
+            permit, permit.confirmedRoute, confidence: author.confidence(record.confidence),
             sideEffects: ["ai_mediation_event"], by: author)
         report.grounding = record.grounding
         return report
     }
 
+    /// Returns the report of a question that was answered.
     /// - Parameters:
-    ///   - decided: the permit's decision, before or after the person's confirmation.
-    ///   - sideEffects: the rows that are written besides the history.
+    ///   - decidedRoute: the router's decision, before or after the person's confirmation.
+    ///   - sideEffects: the kinds of rows that are written in addition to the history.
     func report(
-        _ permit: ExecutionPermit, _ decided: DecidedRoute, confidence: Double?, sideEffects: [String],
+        _ permit: ExecutionPermit, _ decidedRoute: DecidedRoute, confidence: Double?, sideEffects: [String],
         by author: Authorship
     ) -> ExecutionReport {
         var report = report(
-            .completed, decided, permit.policy, by: author, confidence: confidence, sideEffects: sideEffects)
+            .completed, decidedRoute, permit.policy, by: author, confidence: confidence, sideEffects: sideEffects)
         report.warnings += permit.notices
         return report
     }
 
     private func report(
-        _ end: ExecutionStage, _ decided: DecidedRoute, _ policy: PolicyResult, by author: Authorship,
+        _ end: ExecutionStage, _ decidedRoute: DecidedRoute, _ policy: PolicyResult, by author: Authorship,
         confidence: Double? = nil, sideEffects: [String] = []
     ) -> ExecutionReport {
         recordStage(end)
         return ExecutionReport(
             id: id, provider: author.provider.rawValue, model: author.model, asked: author.asked,
-            route: decided.route, rule: decided.rule, claimedRule: options.rule,
+            route: decidedRoute.route, rule: decidedRoute.rule, claimedRule: options.rule,
             taskType: taskType, privacyLevel: question.privacyLevel, intent: question.intent,
-            isFallbackAllowed: decided.isFallbackAllowed, usedFallback: author.fallback != nil,
-            fallbackReason: author.fallback?.text ?? "none", fallbackConfirmed: decided.fallbackConfirmed,
-            constraintConfirmed: decided.constraintConfirmed, confidence: confidence, tokenCount: question.tokenCount,
-            questionHash: words.hash, questionLength: words.length,
-            latencyMilliseconds: Double(microseconds) / 1_000, stages: stagesSoFar, policy: policy,
+            isFallbackAllowed: decidedRoute.isFallbackAllowed, usedFallback: author.fallback != nil,
+            fallbackReason: author.fallback?.text ?? "none", fallbackConfirmed: decidedRoute.fallbackConfirmed,
+            constraintConfirmed: decidedRoute.constraintConfirmed, confidence: confidence,
+            tokenCount: question.tokenCount, questionHash: words.hash, questionLength: words.length,
+            latencyMilliseconds: Double(elapsedMicroseconds) / 1_000, stages: stages, policy: policy,
             warnings: policy.warnings, sideEffects: sideEffects)
     }
 
@@ -54,15 +56,18 @@ extension ExecutionAttempt {
             createdAt: caller.now, execution: report)
     }
 
+    /// Returns the statement that adds the attempt to the history; nil for a person without a family.
+    /// - Parameter code: the code of the refusal; nil for an answer.
     func insertion(_ report: ExecutionReport, _ code: String?) -> SQL? {
-        // A question that was refused for its id does not get it.
+        // A question that was refused because its ID was used before is stored without its digest, so the ID stays with
+        // the first.
         let question = code == ExecutionCode.questionReused.rawValue ? nil : questionDigest
         return record(report, code).map {
             ExecutionStatements.insert($0, session: options.sessionID.map(AITokens.digest), question, in: ledger)
         }
     }
 
-    /// Returns the details of the question and its route for an audit entry; none of its words.
+    /// Returns the details of the question and its route for an audit entry, without the question's words.
     func auditDetails(_ report: ExecutionReport) -> AuditBody {
         var details = report.auditDetails
         details["operation"] = question.operation.rawValue
@@ -72,27 +77,28 @@ extension ExecutionAttempt {
 
     // MARK: Refusals
 
-    /// Refuses a question after a model was asked, for a reason that has arisen in the meantime. Of the model's reply,
-    /// only the fact that it was asked is recorded.
+    /// Refuses a question for a reason that arose while a model was asked. The records name the model, but contain
+    /// nothing of its reply.
     func refuse<Answer>(_ error: APIError, asked reply: ModelReply) -> Decision<Answer> {
         let report = report(
-            .failed, reply.decided, .nothing, by: Authorship(asked: reply.asked))
+            .failed, reply.decidedRoute, .nothing, by: Authorship(asked: reply.asked))
         return refuse(report, error.code.rawValue, basis: .nothing, error)
     }
 
     /// Refuses the question, and records that in the audit log and in the history.
-    func refuse<Answer>(_ refusal: ExecutionRefusal, _ asked: ConfirmationRequest? = nil) -> Decision<Answer> {
-        let report = report(.failed, refusal.decided, refusal.policy, by: refusal.author)
+    /// - Parameter request: the confirmation that the person is asked for; nil for none.
+    func refuse<Answer>(_ refusal: ExecutionRefusal, _ request: ConfirmationRequest? = nil) -> Decision<Answer> {
+        let report = report(.failed, refusal.decidedRoute, refusal.policy, by: refusal.author)
         var statements: [SQL] = []
-        if let asked {
+        if let request {
             statements.append(
                 ExecutionStatements.insertConfirmation(
-                    asked, record(report, refusal.code.rawValue), of: caller.userID,
+                    request, record(report, refusal.code.rawValue), of: caller.userID,
                     in: requester.settings.home ?? ledger, until: caller.now + AITokens.confirmationLifetime))
         }
         return refuse(
             report, refusal.code.rawValue, basis: .rightsUnchanged(since: requester.seq),
-            refusal.error(trace: caller.context.trace, confirmation: asked?.token), constraint: refusal.constraint,
+            refusal.error(trace: caller.context.trace, confirmation: request?.token), constraint: refusal.constraint,
             statements)
     }
 
@@ -114,7 +120,7 @@ extension ExecutionAttempt {
 extension ExecutionReport {
     /// The details of a question's route for an audit entry: names, codes and digests.
     var auditDetails: AuditBody {
-        // In the order of their names, which is the order in which they are stored.
+        // The names are in alphabetical order, in which they are also stored.
         var details: AuditBody = [:]
         if let asked {
             details["asked_model"] = asked.name

@@ -6,21 +6,21 @@ import Postgres
 import Reactor
 import SQL
 
-/// One attempt to answer a question, before it is known how it ends. A class, because every step of an answer gets it.
+/// One running attempt to answer a question. It is a class, so that all steps of the answer share it.
 final class ExecutionAttempt {
     let id: ExecutionID
     let caller: Caller
     let question: Question
     let options: ExecutionOptions
-    /// The family or connection whose ledger records it.
+    /// The family or connection whose ledger records the attempt.
     let ledger: FamilyID
     let requester: Requester
     let subject: Pseudonym?
     let nag: NagID?
     let words: QuestionWords
     private let started: MonotonicTime
-    /// The stages that the question has reached; the last one comes with the report.
-    private var stages: [StageTime]
+    /// The stages that the question has reached so far. Creating the report adds the last one.
+    private(set) var stages: [StageTime]
 
     init(
         id: ExecutionID, caller: Caller, question: Question, options: ExecutionOptions, ledger: FamilyID,
@@ -41,15 +41,16 @@ final class ExecutionAttempt {
         stages.append(StageTime(.created, at: caller.now))
     }
 
-    /// Whether the question may go to a model by the person's own key.
+    /// Whether the question may be sent to a model with the person's own key.
     var mayNeedOwnKeys: Bool { taskType == .cloudModel || requester.settings.mode == .byoOnly }
 
-    /// The task that answers: as the client says, or by the person's mode.
-    var taskType: TaskType { options.taskType ?? requester.settings.mode.usualTask }
+    /// The task type that the client has chosen; without a choice, the default of the person's AI mode.
+    var taskType: TaskType { options.taskType ?? requester.settings.mode.defaultTask }
 
-    /// Whether a model is to word the answer.
+    /// Whether the client or the person's AI mode asks for a model.
     var asksForModel: Bool { options.asksForModel(in: requester.settings.mode) }
 
+    /// Checks whether the server may answer the question, and records that it was routed.
     func permit(_ engine: PolicyEngine, _ models: ReachableModels) throws(ExecutionRefusal) -> ExecutionPermit {
         let permit = try ExecutionPermit(
             question, options, requester.settings, engine, models, trace: caller.context.trace)
@@ -63,21 +64,21 @@ final class ExecutionAttempt {
     /// Records the time at which the question first reached a stage.
     func recordStage(_ stage: ExecutionStage) {
         if stages.contains(where: { $0.stage == stage }) { return }
-        stages.append(StageTime(stage, at: caller.now + Timestamp.Span(microseconds: Int64(clamping: microseconds))))
+        let elapsed = Timestamp.Span(microseconds: Int64(clamping: elapsedMicroseconds))
+        stages.append(StageTime(stage, at: caller.now + elapsed))
     }
 
-    /// Takes over the stages that the question reached when a model was asked.
+    /// Replaces the stages by those that the question had reached when the model replied; nothing without a reply.
     func adoptStages(of reply: ModelReply?) {
         if let reply { stages = reply.stages }
     }
 
-    var stagesSoFar: [StageTime] { stages }
-
     // MARK: Tokens
 
-    enum TokenUse {
-        /// The statements that consume the session's use and the confirmation.
-        case used([SQL])
+    /// The result of checking the AI session and the confirmation.
+    enum TokenCheck {
+        /// The statements that record the use of the session and consume the confirmation.
+        case valid([SQL])
         /// The refusal, and the confirmation that the person is asked for; nil for none.
         case refused(ExecutionRefusal, ConfirmationRequest?)
     }
@@ -86,9 +87,10 @@ final class ExecutionAttempt {
     struct ConfirmationRequest {
         let token: Secret
         let requestDigest: [UInt8]
-        /// Whether a constraint asks for the confirmation, and whether it is for a fallback beyond the device.
-        let isOfConstraint: Bool
-        let isOfFallback: Bool
+        /// Whether a constraint requires the confirmation.
+        let isForConstraint: Bool
+        /// Whether the confirmation is required because the device failed and the server is to answer.
+        let isForFallback: Bool
     }
 
     /// Whether there is an AI session to check or something to confirm.
@@ -96,10 +98,10 @@ final class ExecutionAttempt {
 
     /// Checks the AI session and the confirmation. An act that uses them MUST require that nothing has changed since
     /// its facts were read.
-    /// - Parameter confirmed: the prompt for which the question's confirmation was consumed before; nil for none.
-    func useTokens(
-        _ permit: ExecutionPermit, _ tokens: AITokens, confirmed: String?, _ queries: any Queries
-    ) async throws -> TokenUse {
+    /// - Parameter confirmedPrompt: the prompt for which the question's confirmation was consumed before; nil for none.
+    func checkTokens(
+        _ permit: ExecutionPermit, _ tokens: AITokens, confirmedPrompt: String?, _ queries: any Queries
+    ) async throws -> TokenCheck {
         var statements: [SQL] = []
         if let session = options.sessionID {
             let digest = AITokens.digest(session)
@@ -111,7 +113,7 @@ final class ExecutionAttempt {
             }
             statements.append(ExecutionStatements.markUsed(session: digest, at: caller.now))
         }
-        if let prompt = permit.prompt, prompt != confirmed {
+        if let prompt = permit.prompt, prompt != confirmedPrompt {
             let request = requestDigest(prompt)
             guard let token = options.confirmation else {
                 let code: ExecutionCode =
@@ -119,8 +121,9 @@ final class ExecutionAttempt {
                 return .refused(
                     ExecutionRefusal(ExecutionReason(code, prompt), permit),
                     ConfirmationRequest(
-                        token: tokens.make(), requestDigest: request, isOfConstraint: permit.policy.confirmation != nil,
-                        isOfFallback: permit.isWidened))
+                        token: tokens.make(), requestDigest: request,
+                        isForConstraint: permit.policy.confirmation != nil,
+                        isForFallback: permit.needsFallbackConfirmation))
             }
             let digest = AITokens.digest(token)
             let rows = try await queries.query(
@@ -131,13 +134,13 @@ final class ExecutionAttempt {
             }
             statements.append(ExecutionStatements.consume(confirmation: digest, at: caller.now))
         }
-        return .used(statements)
+        return .valid(statements)
     }
 
     /// Consumes the question's confirmation before its words leave the server. Of several questions with the same
     /// confirmation, only one is sent.
-    /// - Returns: whether the confirmation could be used.
-    func useConfirmation(of prompt: String, _ queries: any Queries) async throws -> Bool {
+    /// - Returns: whether the confirmation was valid.
+    func consumeConfirmation(of prompt: String, _ queries: any Queries) async throws -> Bool {
         guard let token = options.confirmation else { return false }
         let rows = try await queries.query(
             ExecutionStatements.consumeNow(
@@ -145,14 +148,14 @@ final class ExecutionAttempt {
         return !rows.isEmpty
     }
 
-    /// Returns the digest that a confirmation is bound to: of the question, the way in which it is to be answered, and
-    /// the prompt that the person confirms.
+    /// Returns the digest that a confirmation is bound to. It covers the question, the options for its answer, and the
+    /// prompt that the person confirms.
     private func requestDigest(_ prompt: String) -> [UInt8] {
         let settings = settings + [options.sessionID?.wireText ?? ""]
         return sha256(Array(settings.joined(separator: "\n").utf8) + [0] + prompt.utf8 + [0] + question.content.utf8)
     }
 
-    /// The question's subject, and the way in which it is to be answered.
+    /// What the question is about, and the options for its answer.
     private var settings: [String] {
         [
             question.operation.rawValue, ledger.description, nag?.description ?? "", subject?.description ?? "",
@@ -161,13 +164,13 @@ final class ExecutionAttempt {
         ]
     }
 
-    /// The keyed digest of the question and its settings; nil for a question that its client gave no id.
+    /// The keyed digest of the question and its settings; nil if the client gave the question no ID.
     var questionDigest: [UInt8]? {
         options.questionID.map { _ in words.digest(Array(settings.joined(separator: "\n").utf8) + [0]) }
     }
 
-    /// Returns the refusal of a question's id that was used for another question, as far as the history has it. An act
-    /// that depends on it MUST require that nothing has changed since its facts were read.
+    /// Returns a refusal if the history has another question with the same ID; nil otherwise. An act that depends on
+    /// the result MUST require that nothing has changed since its facts were read.
     func refusalOfReuse(_ queries: any Queries) async throws -> ExecutionRefusal? {
         guard let id = options.questionID, let digest = questionDigest, let home = requester.settings.home else {
             return nil
@@ -176,5 +179,4 @@ final class ExecutionAttempt {
         guard let known: [UInt8] = try first?["question_digest"], known != digest else { return nil }
         return ExecutionRefusal(.questionIDWasUsed)
     }
-
 }

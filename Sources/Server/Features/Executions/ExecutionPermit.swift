@@ -2,84 +2,86 @@ import Contract
 import Domain
 import NagzAI
 
-/// The server's permit for a question: the constraints' result and the rule that leads here.
+/// The server's permission to answer a question: the constraints' result, the router's decision, and the model to ask.
 ///
-/// Where a question is answered is the client's choice. The server evaluates the constraints on its own copy and may
-/// only refuse: it never sends a question elsewhere.
+/// The client chooses where a question is answered. The server evaluates its own copy of the constraints and may only
+/// refuse: it never sends a question elsewhere.
 struct ExecutionPermit {
     let policy: PolicyResult
     /// The router's decision.
-    let decided: DecidedRoute
+    let decidedRoute: DecidedRoute
     /// The router's decision once the person has confirmed the prompt.
-    var confirmed: DecidedRoute {
-        var confirmed = decided
-        if isWidened { confirmed.fallbackConfirmed = .yes }
+    var confirmedRoute: DecidedRoute {
+        var confirmed = decidedRoute
+        if needsFallbackConfirmation { confirmed.fallbackConfirmed = .yes }
         if policy.confirmation != nil { confirmed.constraintConfirmed = .yes }
         return confirmed
     }
     /// The model that words the answer; nil for the rules.
     let model: ChosenModel?
-    /// The reason for which the rules answer in place of the requested model; nil if they do not.
+    /// The reason for which the rules answer instead of the requested model; nil if they do not.
     let fallback: FallbackReason?
     /// Whether the rules may take the place of a model that fails.
     let letsRulesAnswer: Bool
-    /// Whether the question comes here because the device failed, and carries what its person has to agree to.
-    let isWidened: Bool
+    /// Whether the device failed to answer, and the person must confirm that the question is sent to the server: it has
+    /// words of theirs, or asks for a third party's model.
+    let needsFallbackConfirmation: Bool
     /// The notices for the person about the models that they have chosen.
     let notices: [String]
 
     /// The prompt that the person has to confirm; nil for none.
     var prompt: String? {
-        let widening = isWidened ? "The device could not answer. Send the question to the server?" : nil
-        let prompts = [widening, policy.confirmation].compactMap(\.self)
+        let fallbackPrompt =
+            needsFallbackConfirmation ? "The device could not answer. Send the question to the server?" : nil
+        let prompts = [fallbackPrompt, policy.confirmation].compactMap(\.self)
         return prompts.isEmpty ? nil : prompts.joined(separator: "\n\n")
     }
 
     /// - Parameters:
     ///   - settings: the person's preferences.
-    ///   - trace: the execution's.
+    ///   - trace: the execution's trace.
     init(
         _ question: Question, _ options: ExecutionOptions, _ settings: AISettings, _ engine: PolicyEngine,
         _ models: ReachableModels, trace: TraceID
     ) throws(ExecutionRefusal) {
         let (policy, mode) = (engine.evaluate(question), settings.mode)
-        var decided = DecidedRoute()
+        var decidedRoute = DecidedRoute()
         func refusal(_ reason: ExecutionReason, _ constraint: ConstraintID? = nil) -> ExecutionRefusal {
-            ExecutionRefusal(reason, policy: policy, decided: decided, constraint: constraint)
+            ExecutionRefusal(reason, policy: policy, decidedRoute: decidedRoute, constraint: constraint)
         }
         guard !options.isTaskUnknown else {
             throw refusal(.taskIsUnknown)
         }
         guard question.privacyLevel != .local, !question.requiresOffline else {
-            decided = DecidedRoute(rule: .privacyLocal, route: .local)
+            decidedRoute = DecidedRoute(rule: .privacyLocal, route: .local)
             throw refusal(.questionIsLocal)
         }
-        let taskType = options.taskType ?? mode.usualTask
+        let taskType = options.taskType ?? mode.defaultTask
         let isModelTask = taskType == .localModel || taskType == .cloudModel
-        // Where the mode alone asks for a model, what it lacks is told first.
+        // A task that only the person's mode implies is not refused here: later refusals say what it lacks.
         let isKnownTask = taskType == .heuristic || isModelTask && question.operation.modelTask != nil
         guard isKnownTask || options.taskType == nil else {
             throw refusal(.taskIsUnavailable)
         }
-        // Nothing is on the device, as far as the server is concerned.
+        // The server cannot use the device's model, so it treats the device as if it had none.
         let key = models.key(for: options.model)
         let network: NetworkState =
             if taskType == .cloudModel, case .success(let key) = key { models.network(of: key) } else { .online }
         let isForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
         let isFallback = options.rule == .localFailureFallback
         letsRulesAnswer = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
-        var isAway = false
+        var isThirdPartyUnreachable = false
         let state = RuntimeState(
             local: LocalCapability(isAvailable: false), network: network, mode: mode,
-            ownProviderModel: (try? key.get())?.key.model, gatewayModel: models.gateway,
+            ownProviderModel: (try? key.get())?.key.model, gatewayModel: models.gatewayModel,
             isThirdPartyAllowed: models.allowsThirdParties, isServer: true)
         switch Router.route(question, state, policy, at: question.askedAt, trace: trace) {
-        // The rules stand in for a third party that cannot be reached, and the answer says so.
+        // The rules answer instead of a third party that cannot be reached, and the answer says so.
         case .failure(.networkUnavailable) where letsRulesAnswer:
-            decided = DecidedRoute(rule: .networkUnavailable, route: .cloud)
-            isAway = true
+            decidedRoute = DecidedRoute(rule: .networkUnavailable, route: .cloud)
+            isThirdPartyUnreachable = true
         case .failure(let failure):
-            decided = DecidedRoute(rule: failure.rule)
+            decidedRoute = DecidedRoute(rule: failure.rule)
             var constraint: ConstraintID?
             var message = failure.text
             if case .blocked(let violation) = failure {
@@ -88,7 +90,7 @@ struct ExecutionPermit {
             if failure == .ownProviderMissing, case .failure(let problem) = key { message = problem.message }
             throw refusal(ExecutionReason(failure.code ?? .blocked, message), constraint)
         case .success(let decision):
-            decided = DecidedRoute(
+            decidedRoute = DecidedRoute(
                 rule: decision.rule, route: decision.route, isFallbackAllowed: decision.isFallbackAllowed)
             // The server's records are the source of the facts, so only a person's own words can leave the device.
             guard decision.rule != .policyForceLocal || question.content.isEmpty && taskType != .cloudModel else {
@@ -105,12 +107,13 @@ struct ExecutionPermit {
         guard taskType != .cloudModel || models.allowsThirdParties else {
             throw refusal(.thirdPartyIsForbidden)
         }
-        isWidened = isFallback && (!question.content.isEmpty || taskType == .cloudModel)
-        if isWidened { decided = DecidedRoute(rule: .localFailureFallback, route: .cloud) }
-        (self.policy, self.decided) = (policy, decided)
+        needsFallbackConfirmation = isFallback && (!question.content.isEmpty || taskType == .cloudModel)
+        if needsFallbackConfirmation { decidedRoute = DecidedRoute(rule: .localFailureFallback, route: .cloud) }
+        (self.policy, self.decidedRoute) = (policy, decidedRoute)
         let notice: String?
         (model, fallback, notice) =
-            isAway ? (nil, .unavailable, nil) : Self.model(of: taskType, options.model, mode, models)
+            isThirdPartyUnreachable
+            ? (nil, .unavailable, nil) : Self.model(of: taskType, options.model, mode, models)
         notices = [notice].compactMap(\.self)
         guard fallback == nil || letsRulesAnswer else {
             throw refusal(taskType == .cloudModel ? .noCloudModel(notice) : .noLocalModel(notice))
@@ -123,7 +126,9 @@ struct ExecutionPermit {
     ) -> (ChosenModel?, FallbackReason?, notice: String?) {
         switch taskType {
         case .localModel where mode == .auto:
-            guard let gateway = models.gateway, name == nil || name == gateway else { return (nil, .unavailable, nil) }
+            guard let gateway = models.gatewayModel, name == nil || name == gateway else {
+                return (nil, .unavailable, nil)
+            }
             if name == nil, let notice = models.gatewayNotice() { return (nil, .unavailable, notice) }
             return (.gateway(gateway), nil, nil)
         case .cloudModel where mode == .auto || mode == .byoOnly:
@@ -138,20 +143,20 @@ struct ExecutionPermit {
 }
 
 extension AIMode {
-    /// The task of a question on a server where the client names none.
-    var usualTask: TaskType { self == .byoOnly ? .cloudModel : .heuristic }
+    /// The task type of a question to the server if the client names none.
+    var defaultTask: TaskType { self == .byoOnly ? .cloudModel : .heuristic }
 }
 
 extension ExecutionOptions {
-    /// Whether a model is to word the answer, as the client says or by the person's mode.
+    /// Whether a model is to word the answer, because the client or the person's AI mode asks for it.
     func asksForModel(in mode: AIMode) -> Bool {
-        let task = taskType ?? mode.usualTask
+        let task = taskType ?? mode.defaultTask
         return task == .localModel || task == .cloudModel
     }
 }
 
-/// The route by which the router sends a question, its rule, and the person's confirmations of it. Rule and route are
-/// nil before it has decided.
+/// The router's decision: the route, the rule that led to it, and the person's confirmations. Rule and route are nil
+/// before the router has decided.
 struct DecidedRoute: Hashable {
     var rule: RoutingRule?
     var route: RoutingDecision.Route?
@@ -161,10 +166,10 @@ struct DecidedRoute: Hashable {
 }
 
 extension RoutingRule {
-    /// Whether a client's router may have sent the question to the server by this rule. The client's constraints may be
-    /// older than the server's, or its own.
+    /// Whether a client's router may have sent the question to the server by this rule. The client's constraints can
+    /// differ from the server's: they may be older, or stored on the device only.
     /// - Parameters:
-    ///   - level: what the client says of the question; nil where it says nothing.
+    ///   - level: the privacy level that the client names; nil if it names none.
     ///   - policy: the constraints' result on the server.
     fileprivate func isPlausible(
         of question: Question, _ level: PrivacyLevel?, _ settings: AISettings, _ policy: PolicyResult, _ trace: TraceID
@@ -175,7 +180,7 @@ extension RoutingRule {
         case .policyForceCloud: return true
         case .autoCloud: return level != .cloud
         case .localFailureFallback:
-            // A device that can answer: only its first decision is asked about.
+            // The device is assumed to be able to answer, because only the router's first decision is checked.
             let device = RuntimeState(
                 local: LocalCapability(maxTokens: .max), network: .online, tokenThreshold: settings.tokenThreshold,
                 mode: settings.mode)
@@ -192,27 +197,27 @@ struct ExecutionRefusal: Error {
     let message: String
     let policy: PolicyResult
     /// The router's decision; incomplete if the question was refused before it was routed.
-    let decided: DecidedRoute
+    let decidedRoute: DecidedRoute
     let constraint: ConstraintID?
-    /// The model that failed; the rules where none was asked.
+    /// The model that failed; the rules if no model was asked.
     var author = Authorship()
-    /// The number of seconds that a provider asks to wait; nil where it names none.
+    /// The number of seconds that a provider asks to wait; nil if it names none.
     var retryAfter: Int?
 
     init(
         _ reason: ExecutionReason, policy: PolicyResult = .nothing,
-        decided: DecidedRoute = DecidedRoute(), constraint: ConstraintID? = nil
+        decidedRoute: DecidedRoute = DecidedRoute(), constraint: ConstraintID? = nil
     ) {
         code = reason.code
         message = reason.message
         self.policy = policy
-        self.decided = decided
+        self.decidedRoute = decidedRoute
         self.constraint = constraint
     }
 
     /// Creates the refusal of a question that was permitted.
     init(_ reason: ExecutionReason, _ permit: ExecutionPermit) {
-        self.init(reason, policy: permit.policy, decided: permit.decided)
+        self.init(reason, policy: permit.policy, decidedRoute: permit.decidedRoute)
     }
 
     /// Creates the refusal of a question that a model has failed to answer.
@@ -220,11 +225,12 @@ struct ExecutionRefusal: Error {
         _ reason: ExecutionReason, _ permit: ExecutionPermit, failed model: ChosenModel,
         retryAfter: Int?
     ) {
-        self.init(reason, policy: permit.policy, decided: permit.confirmed)
+        self.init(reason, policy: permit.policy, decidedRoute: permit.confirmedRoute)
         author = Authorship(model.provider, model: model.name)
         self.retryAfter = retryAfter
     }
 
+    /// Returns the error of the response, with the trace and the token of a requested confirmation.
     func error(trace: TraceID, confirmation: Secret? = nil) -> APIError {
         var error = APIError(
             code.errorCode, message, field: code.field,

@@ -5,17 +5,17 @@ import SQL
 /// The statements on confirmations: what a person has to agree to before a question is answered.
 extension ExecutionStatements {
     /// Part of an act: stores a request for a confirmation.
-    /// - Parameter record: the record of the waiting question, for the history if it is declined.
+    /// - Parameter record: the question's record, which the history gets if the person declines.
     static func insertConfirmation(
-        _ asked: ExecutionAttempt.ConfirmationRequest, _ record: ExecutionRecord?, of user: UserID,
+        _ request: ExecutionAttempt.ConfirmationRequest, _ record: ExecutionRecord?, of user: UserID,
         in family: FamilyID, until end: Timestamp
     ) -> SQL {
         let text = record.map { String(decoding: $0.jsonBytes, as: UTF8.self) }
         return """
             INSERT INTO ai_confirmations (digest, family_id, user_id, request_digest, expires_at, of_constraint,
                                           of_fallback, record)
-            SELECT \(AITokens.digest(asked.token)), \(family), \(user), \(asked.requestDigest), \(end),
-                   \(asked.isOfConstraint), \(asked.isOfFallback), \(text)::json
+            SELECT \(AITokens.digest(request.token)), \(family), \(user), \(request.requestDigest), \(end),
+                   \(request.isForConstraint), \(request.isForFallback), \(text)::json
             FROM ledger_stamp
             """
     }
@@ -28,7 +28,8 @@ extension ExecutionStatements {
         """
     }
 
-    /// Returns a row while the confirmation can be used for a request. Read it on the basis of the act that uses it.
+    /// Returns a row while the confirmation can be used for a request. An act that uses the confirmation MUST require
+    /// that nothing has changed since this was read.
     static func confirmation(_ digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT c.family_id FROM ai_confirmations c

@@ -2,7 +2,7 @@ import Domain
 import SQL
 
 extension ExecutionStatements {
-    /// Executions are kept as long as each person prefers.
+    /// The retention rule for executions: each person chooses the period.
     static let retention = RetentionRule(technical: "ai_executions", Retention.year) { count, now in
         """
         DELETE FROM ai_executions WHERE (family_id, user_id, created_at, id) IN (
@@ -12,14 +12,15 @@ extension ExecutionStatements {
             CROSS JOIN LATERAL (
                 SELECT x.family_id, x.user_id, x.created_at, x.id FROM ai_executions x
                 WHERE x.family_id = m.family_id AND x.user_id = m.user_id
-                    AND x.created_at < \(now) - make_interval(days => \(days))
+                    AND x.created_at < \(now) - make_interval(days => \(retentionDays))
                 ORDER BY x.created_at, x.id LIMIT \(count)
             ) e LIMIT \(count))
         """
     }
 
-    /// The person's `ai_log_retention_days`, which only `PreferenceChange` writes, and so within its bounds.
-    private static let days: SQL = """
+    /// An expression: the number of days for which a person's executions are stored. It is their preference
+    /// `ai_log_retention_days`, limited to 7 to 365 days; without one, 30 days.
+    private static let retentionDays: SQL = """
         CASE WHEN jsonb_typeof(p.prefs->'ai_log_retention_days') = 'number'
              THEN least(greatest((p.prefs->>'ai_log_retention_days')::numeric, 7), 365)::integer ELSE 30 END
         """

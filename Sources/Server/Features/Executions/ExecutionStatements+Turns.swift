@@ -26,7 +26,7 @@ extension ExecutionStatements {
     }
 
     /// Part of an act: deletes all but the newest turns.
-    static func forgetTurns(of digest: [UInt8], keeping count: Int) -> SQL {
+    static func deleteOldTurns(of digest: [UInt8], keeping count: Int) -> SQL {
         """
         DELETE FROM ai_session_turns t USING ledger_stamp WHERE t.digest = \(digest) AND t.id NOT IN (
             SELECT k.id FROM ai_session_turns k WHERE k.digest = \(digest)

@@ -7,8 +7,8 @@ import SQL
 enum ExecutionStatements {
     /// Returns the statement that inserts an execution, as part of an act with the same time and trace.
     /// - Parameters:
-    ///   - question: the keyed digest of the question and its settings, for one that its client gave an id.
-    ///   - ledger: the act's, which is the connection's for a question about its nag.
+    ///   - question: the keyed digest of the question and its settings; nil if the client gave the question no ID.
+    ///   - ledger: the act's ledger: a connection's for a question about the connection's nag.
     static func insert(
         _ record: ExecutionRecord, session: [UInt8]?, _ question: [UInt8]?, in ledger: FamilyID
     ) -> SQL {
@@ -52,10 +52,10 @@ enum ExecutionStatements {
         e.error_code, e.report::text AS report, e.evaluated
         """
 
-    /// A page's executions, newest first: of the newest that the page examines, at most `depth`, those that match the
-    /// filter, and one more than `limit` at most. The last one examined is there too, matching or not, if there may be
-    /// more behind it: then `is_last` is true.
-    /// - Parameter user: whose; nil for everybody's.
+    /// Reads a page of executions, newest first. It examines at most `depth` executions and returns those that match
+    /// the filter, but at most `limit + 1` rows. If it examined `depth` executions, it also returns the last of them,
+    /// matching or not, with `is_last`: there may be older ones.
+    /// - Parameter user: the person whose executions are read; nil for all members.
     static func scan(
         _ filter: ExecutionFilter, of user: UserID?, below position: ExecutionPosition?, depth: Int, limit: Int
     ) -> SQL {
@@ -84,7 +84,7 @@ enum ExecutionStatements {
             """
     }
 
-    /// Returns the condition on those fields of the filter that have no index of their own.
+    /// Returns the condition for the fields of the filter that have no index.
     private static func condition(_ filter: ExecutionFilter) -> SQL {
         var condition: SQL = "true"
         if let trace = filter.traceID { condition = "\(condition) AND e.trace_id = \(trace)" }
@@ -101,14 +101,14 @@ enum ExecutionStatements {
         return condition
     }
 
-    /// Whether a scan may have to pass over rows that do not match.
+    /// Whether a scan may have to skip rows that do not match the filter.
     static func isSelective(_ filter: ExecutionFilter) -> Bool {
         filter.traceID != nil || filter.questionID != nil || filter.operation != nil || filter.route != nil
             || filter.result != nil
     }
 
-    /// Every attempt under a trace, the oldest first.
-    /// - Parameter user: whose; nil for everybody's.
+    /// Reads the attempts under a trace, the oldest first, at most 100.
+    /// - Parameter user: the person whose attempts are read; nil for all members.
     static func attempts(_ trace: TraceID, of user: UserID?, in family: FamilyID) -> SQL {
         let person: SQL = user.map { "AND e.user_id = \($0)" } ?? ""
         return """
@@ -118,6 +118,7 @@ enum ExecutionStatements {
             """
     }
 
+    /// Counts the person's executions before a moment, up to `limit`.
     static func count(of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int) -> SQL {
         "SELECT count(*) AS count FROM (\(oldest(of: user, in: family, before: moment, limit: limit))) x"
     }

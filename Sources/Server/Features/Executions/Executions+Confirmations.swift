@@ -35,14 +35,14 @@ extension Executions {
 
 /// A question whose confirmation was declined.
 private struct DeclinedQuestion {
-    let isOfConstraint: Bool
-    let isOfFallback: Bool
-    /// The record for the history; nil for a question that was asked before confirmations had one.
+    let isForConstraint: Bool
+    let isForFallback: Bool
+    /// The record for the history; nil if the confirmation was stored without one.
     let record: ExecutionRecord?
 
     init(_ row: Row, as id: ExecutionID, at now: Timestamp) throws {
-        let (isOfConstraint, isOfFallback): (Bool, Bool) = (try row["of_constraint"], try row["of_fallback"])
-        (self.isOfConstraint, self.isOfFallback) = (isOfConstraint, isOfFallback)
+        let (isForConstraint, isForFallback): (Bool, Bool) = (try row["of_constraint"], try row["of_fallback"])
+        (self.isForConstraint, self.isForFallback) = (isForConstraint, isForFallback)
         guard let text: String = try row["record"] else {
             record = nil
             return
@@ -51,19 +51,20 @@ private struct DeclinedQuestion {
         else { throw PostgresError.unexpectedShape("the record of a confirmation") }
         (record.id, record.execution.id, record.createdAt) = (id, id, now)
         record.errorCode = ExecutionCode.cancelled.rawValue
-        if isOfConstraint { record.execution.constraintConfirmed = .no }
-        if isOfFallback { record.execution.fallbackConfirmed = .no }
+        if isForConstraint { record.execution.constraintConfirmed = .no }
+        if isForFallback { record.execution.fallbackConfirmed = .no }
         record.execution.reason = record.execution.decidedReason
         record.execution.stages.removeAll { $0.stage == .failed }
         record.execution.stages.append(StageTime(.failed, at: now))
         self.record = record
     }
 
-    /// The trace is the question's; that of the entry is the refusal's own.
+    /// The details for the audit entry. `trace` is the question's trace; the entry itself has the trace of the request
+    /// that declines.
     var auditDetails: AuditBody {
         var details = record?.execution.auditDetails ?? [:]
-        details["declined"] = [isOfConstraint ? "constraint" : nil, isOfFallback ? "fallback" : nil].compactMap(\.self)
-            .joined(separator: ",")
+        let reasons = [isForConstraint ? "constraint" : nil, isForFallback ? "fallback" : nil].compactMap(\.self)
+        details["declined"] = reasons.joined(separator: ",")
         details["error_code"] = ExecutionCode.cancelled.rawValue
         details["operation"] = record?.operation.rawValue
         details["question"] = record?.questionID?.description

@@ -8,7 +8,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// A position in the history: the next page begins below it.
+/// A position in the history. The next page has the executions before it.
 struct ExecutionPosition: Hashable {
     let at: Timestamp
     let id: ExecutionID
@@ -18,7 +18,7 @@ struct ExecutionPosition: Hashable {
         self.id = id
     }
 
-    /// Parses a cursor; nil when there is none.
+    /// Parses a cursor; nil for no cursor.
     /// - Throws: 422 for text that is no cursor.
     init?(cursor: String?) throws(APIError) {
         guard let cursor else { return nil }
@@ -35,21 +35,22 @@ struct ExecutionPosition: Hashable {
 }
 
 extension Executions {
-    /// Records that a page examines at most, where a filter may leave most of them out.
+    /// The largest number of records that a page examines if its filter may exclude some.
     private static let scanDepth = 2_000
-    /// Records that one call deletes at most.
-    private static let deletions = 10_000
+    /// The largest number of records that one call deletes.
+    private static let maxDeletions = 10_000
 
-    /// Lists the caller's own executions, and for guardians those of the whole family. A page may be short and still
-    /// have a cursor, where many records do not match the filter.
+    /// Lists the caller's own executions, or for guardians those of the whole family. If many records do not match the
+    /// filter, a page may have fewer items than its limit and still a cursor.
     func list(_ caller: Caller, _ call: Call<ExecutionListQuery, NoBody>) async throws -> ExecutionPage {
         let query = call.parameters
-        let person = try await readable(query.filter.userID, in: query.filter.familyID, caller)
+        let person = try await permittedUser(query.filter.userID, in: query.filter.familyID, caller)
         let (items, next) = try await page(
             query.filter, of: person, below: ExecutionPosition(cursor: query.cursor), limit: query.limit)
-        return ExecutionPage(items: items.map { $0.seen(by: caller.userID) }, nextCursor: next?.cursor)
+        return ExecutionPage(items: items.map { $0.redacted(for: caller.userID) }, nextCursor: next?.cursor)
     }
 
+    /// Returns the attempts under a trace: the caller's own, or for guardians those of the whole family.
     func get(_ caller: Caller, _ call: Call<ExecutionPath, NoBody>) async throws -> ExecutionTrace {
         let trace = call.parameters.traceID
         let member = try await services.access.member(caller, orThrow: .noSuchExecution, services.database)
@@ -58,14 +59,15 @@ extension Executions {
             ExecutionStatements.attempts(trace, of: seesAll ? nil : caller.userID, in: member.familyID))
         guard !rows.isEmpty else { throw APIError.noSuchExecution }
         return ExecutionTrace(
-            traceID: trace, attempts: try rows.map { try ExecutionRecord($0).seen(by: caller.userID) })
+            traceID: trace, attempts: try rows.map { try ExecutionRecord($0).redacted(for: caller.userID) })
     }
 
-    /// Exports executions as lines of JSON, read page by page while they are sent.
+    /// Exports executions as lines of JSON. Pages are read while earlier ones are sent, and the caller's rights are
+    /// checked before each page.
     func export(_ caller: Caller, _ call: Call<ExecutionFilter, NoBody>) async throws -> Response {
         let filter = call.parameters
         let export = try services.exports.begin(caller.userID, from: caller.context.remote)
-        let person = try await readable(filter.userID, in: filter.familyID, caller)
+        let person = try await permittedUser(filter.userID, in: filter.familyID, caller)
         let work = LoopBound(value: self)
         return Response(
             .ok, .jsonLines,
@@ -75,19 +77,20 @@ extension Executions {
                 var position: ExecutionPosition?
                 repeat {
                     let now = executions.services.clock.now()
-                    _ = try await executions.readable(filter.userID, in: filter.familyID, caller.at(now))
+                    _ = try await executions.permittedUser(filter.userID, in: filter.familyID, caller.at(now))
                     let (items, next) = try await executions.page(filter, of: person, below: position, limit: 200)
                     var lines: [UInt8] = []
-                    for item in items { lines += item.seen(by: caller.userID).jsonBytes + [UInt8(ascii: "\n")] }
+                    for item in items { lines += item.redacted(for: caller.userID).jsonBytes + [UInt8(ascii: "\n")] }
                     if !lines.isEmpty { try await body.write(lines) }
                     position = next
                 } while position != nil
             })
     }
 
-    /// Returns the person whose executions the caller may read; nil for everybody's.
-    /// - Throws: 403 for what the role matrix does not allow.
-    private func readable(_ user: UserID?, in family: FamilyID, _ caller: Caller) async throws -> UserID? {
+    /// Returns the person whose executions are to be read; nil for all members. Without a requested person, that is the
+    /// caller, or all members for a guardian.
+    /// - Throws: 403 if the role matrix does not allow it.
+    private func permittedUser(_ user: UserID?, in family: FamilyID, _ caller: Caller) async throws -> UserID? {
         let member = try await services.access.member(caller, of: family, services.database)
         let denial = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role))
         guard let denial, user != caller.userID else { return user }
@@ -126,7 +129,7 @@ extension Executions {
             let rows = try await queries.query(ExecutionStatements.attempts(trace, of: caller.userID, in: family))
             guard !rows.isEmpty else { throw APIError.noSuchExecution }
             return .perform(
-                deletion(rows.count, by: member, ExecutionStatements.delete(trace, of: caller.userID)), NoAnswer())
+                deletionAct(rows.count, by: member, ExecutionStatements.delete(trace, of: caller.userID)), NoAnswer())
         }
     }
 
@@ -138,16 +141,16 @@ extension Executions {
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let count: Int = try await queries.query(
-                ExecutionStatements.count(of: caller.userID, in: family, before: moment, limit: Self.deletions)
+                ExecutionStatements.count(of: caller.userID, in: family, before: moment, limit: Self.maxDeletions)
             ).one()["count"]
             guard count > 0 else { return .answer(ExecutionDeletion(deleted: 0)) }
             let statement = ExecutionStatements.delete(
-                of: caller.userID, in: family, before: moment, limit: Self.deletions)
-            return .perform(deletion(count, by: member, statement), ExecutionDeletion(deleted: count))
+                of: caller.userID, in: family, before: moment, limit: Self.maxDeletions)
+            return .perform(deletionAct(count, by: member, statement), ExecutionDeletion(deleted: count))
         }
     }
 
-    private func deletion(_ count: Int, by member: Member, _ statement: SQL) -> Act {
+    private func deletionAct(_ count: Int, by member: Member, _ statement: SQL) -> Act {
         Act(
             kind: .aiExecutionsDeleted, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             details: ["count": "\(count)"], stampedRows: 0, statements: [statement])
@@ -155,9 +158,9 @@ extension Executions {
 }
 
 extension ExecutionRecord {
-    /// Returns the record as a person sees it: without the constraints for anybody but the requester, because some may
-    /// be the requester's own.
-    fileprivate func seen(by user: UserID) -> ExecutionRecord {
+    /// Returns the record as a person may see it. Only the requester sees the constraints, because some may be the
+    /// requester's own.
+    fileprivate func redacted(for user: UserID) -> ExecutionRecord {
         guard user != userID else { return self }
         var record = self
         (record.execution.evaluated, record.execution.applied) = ([], [])

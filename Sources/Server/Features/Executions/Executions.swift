@@ -30,10 +30,11 @@ final class Executions {
 
     // MARK: Asking
 
+    /// Answers a question, with the options that the client names.
     func execute(
         _ caller: Caller, _ call: Call<NoParameters, Asking<ExecutionRequest>>
     ) async throws -> ExecutionAnswer {
-        let asked = call.body.request
+        let request = call.body.request
         var options = call.body.options
         if options.taskType == nil { options.isTaskUnknown = true }
         let executed = try await MediatedOperation.operation(asked.operation).execute(mediator, asked, options, caller)

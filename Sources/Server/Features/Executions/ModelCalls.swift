@@ -17,25 +17,27 @@ final class ModelCalls {
         calls = KeyedLimiter(services.database.poller, sharing: services.models.shared.questions)
     }
 
-    /// Asks the permitted model, after checking the AI session and the confirmation. The confirmation is consumed.
+    /// Checks the AI session, consumes the confirmation, and asks the permitted model.
     /// - Parameters:
     ///   - facts: the facts that are sent to the model.
     ///   - familyNames: the names of the people in the families involved, none of which is sent to the model.
-    /// - Returns: nil where nothing was asked; the act decides on the refusal.
+    /// - Returns: the reply; nil if no model was asked. Then the act decides about the answer or the refusal.
     /// - Throws: `PostgresError`.
     func ask(
         _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ facts: PromptFacts, familyNames: [String]
     ) async throws -> ModelReply? {
         guard let model = permit.model else { return nil }
         let (tokens, database) = (AITokens(random: services.random), services.database)
-        guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
+        guard case .valid = try await attempt.checkTokens(permit, tokens, confirmedPrompt: nil, database) else {
+            return nil
+        }
         let prompt = permit.prompt
-        if let prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
+        if let prompt, try await !attempt.consumeConfirmation(of: prompt, database) { return nil }
         let result = try await result(of: facts, from: model, for: attempt.caller)
         attempt.recordStage(.executed)
         return ModelReply(
-            model: model, facts: facts, familyNames: familyNames, result: result, confirmed: prompt,
-            decided: permit.confirmed, stages: attempt.stagesSoFar)
+            model: model, facts: facts, familyNames: familyNames, result: result, confirmedPrompt: prompt,
+            decidedRoute: permit.confirmedRoute, stages: attempt.stages)
     }
 
     private func result(
@@ -55,7 +57,7 @@ final class ModelCalls {
         }
     }
 
-    /// Returns the provider of a model; nil for a key that cannot be opened any more, and without a gateway.
+    /// Returns the provider of a model; nil for a key that can no longer be opened, and without a gateway.
     private func provider(of model: ChosenModel, _ caller: Caller) async throws -> HTTPModelProvider? {
         switch model {
         case .gateway: return services.models.server
@@ -67,20 +69,20 @@ final class ModelCalls {
     }
 }
 
-/// A model's reply to a question. A class, because the frames of a question have room for it, and few ask a model.
+/// A model's reply to a question. It is a class, because every question reserves memory for a reply, and few have one.
 final class ModelReply: Sendable {
     let model: ChosenModel
     let facts: PromptFacts
     let familyNames: [String]
     let result: Result<ModelResult, ModelProblem>
-    /// The purpose for which the question's confirmation was consumed; nil if none was needed.
-    let confirmed: String?
+    /// The prompt for which the question's confirmation was consumed; nil if none was needed.
+    let confirmedPrompt: String?
     /// The router's decision by which the model was asked.
-    let decided: DecidedRoute
-    /// The stages that the question has reached with it.
+    let decidedRoute: DecidedRoute
+    /// The stages that the question had reached when the model replied.
     let stages: [StageTime]
 
-    /// The model, if the question was sent to it; nil where the call failed before that.
+    /// The model that the question was sent to; nil if the call failed before.
     var asked: AskedModel? {
         switch result {
         case .success(let result): AskedModel(model.provider, model.name, model.reach, tokenCount: result.tokenCount)
@@ -90,14 +92,14 @@ final class ModelReply: Sendable {
 
     init(
         model: ChosenModel, facts: PromptFacts, familyNames: [String], result: Result<ModelResult, ModelProblem>,
-        confirmed: String?, decided: DecidedRoute, stages: [StageTime]
+        confirmedPrompt: String?, decidedRoute: DecidedRoute, stages: [StageTime]
     ) {
         self.model = model
         self.facts = facts
         self.familyNames = familyNames
         self.result = result
-        self.confirmed = confirmed
-        self.decided = decided
+        self.confirmedPrompt = confirmedPrompt
+        self.decidedRoute = decidedRoute
         self.stages = stages
     }
 }

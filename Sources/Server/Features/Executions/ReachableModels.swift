@@ -7,49 +7,50 @@ import Postgres
 /// The models that a person's question may be sent to.
 struct ReachableModels {
     /// The model of the server's gateway; nil without one.
-    var gateway: String?
-    /// The person's own.
+    var gatewayModel: String?
+    /// The person's own keys.
     var keys: [StoredAIKey] = []
     /// Whether the family's policy and the person's role allow models of third parties.
     var allowsThirdParties = false
-    /// Whether the family's policy allows them to adults.
+    /// Whether the family's policy allows adults to use models of third parties.
     var familyAllowsThirdParties = false
-    /// The models that the person has chosen; nil for none.
-    private var chosen: (local: String?, cloud: String?) = (nil, nil)
+    /// The names of the models that the person has chosen; nil for none.
+    private var chosenModels: (local: String?, cloud: String?) = (nil, nil)
     private let gateways: ModelGateways
 
     /// Returns the key for a question: the one that the client names, otherwise the one that the person has chosen. A
     /// person with a single key need not choose.
     func key(for name: String?) -> Result<StoredAIKey, KeyProblem> {
-        guard !keys.isEmpty else { return .failure(.none) }
-        guard let wanted = name ?? chosen.cloud else {
-            return keys.count == 1 ? .success(keys[0]) : .failure(.undecided(keys))
+        guard !keys.isEmpty else { return .failure(.noKey) }
+        guard let wanted = name ?? chosenModels.cloud else {
+            return keys.count == 1 ? .success(keys[0]) : .failure(.ambiguous(keys))
         }
         let found = keys.filter { $0.isNamed(wanted) }
         guard let key = found.first else {
             return .failure(name == nil ? .removed(wanted, keys) : .unknown(wanted, keys))
         }
-        return found.count == 1 ? .success(key) : .failure(.undecided(found))
+        return found.count == 1 ? .success(key) : .failure(.ambiguous(found))
     }
 
     /// Whether the provider of a key can be reached.
     func network(of key: StoredAIKey) -> NetworkState { gateways.network(of: key) }
 
-    /// Returns a notice where the gateway's model is not the one that the person has chosen; nil if it may be asked.
+    /// Returns a notice that the gateway no longer has the model that the person has chosen; nil if it may be asked.
     func gatewayNotice() -> String? {
-        guard let local = chosen.local, local != gateway, !ProviderName.onDevice.map(\.rawValue).contains(local) else {
-            return nil
-        }
+        guard let local = chosenModels.local, local != gatewayModel,
+            !ProviderName.onDevice.map(\.rawValue).contains(local)
+        else { return nil }
         return "The model \(local) that you have chosen is not the server's any more."
-            + (gateway.map { " It has \($0)." } ?? " It has none.")
+            + (gatewayModel.map { " It has \($0)." } ?? " It has none.")
     }
 }
 
 /// A reason for which none of a person's keys is used. Its message says what to do.
 enum KeyProblem: Error {
-    case none
-    /// There are several, and the person has not chosen.
-    case undecided([StoredAIKey])
+    /// The person has stored no key.
+    case noKey
+    /// Several keys are possible, and neither the client nor the person's choice names exactly one.
+    case ambiguous([StoredAIKey])
     /// The client named a model for which the person has no key.
     case unknown(String, [StoredAIKey])
     /// The person's choice names a key that was removed.
@@ -57,8 +58,8 @@ enum KeyProblem: Error {
 
     var message: String {
         switch self {
-        case .none: "You have stored no key for such a model."
-        case .undecided(let keys):
+        case .noKey: "You have stored no key for such a model."
+        case .ambiguous(let keys):
             "You have several models: choose one in your preferences, or name it. \(Self.list(keys))"
         case .unknown(let name, let keys): "You have no key for the model \(name). \(Self.list(keys))"
         case .removed(let name, let keys):
@@ -66,7 +67,7 @@ enum KeyProblem: Error {
         }
     }
 
-    /// The names to choose from, as a sentence.
+    /// Returns a sentence with the names that the person can choose from.
     static func list(_ keys: [StoredAIKey]) -> String {
         keys.isEmpty ? "You have stored no key." : "You have: \(names(keys))."
     }
@@ -81,16 +82,16 @@ extension StoredAIKey {
     /// The unambiguous name of the key: its provider and its model.
     var name: String { "\(key.provider.rawValue)/\(key.model)" }
 
-    /// Whether somebody means this key: by its model, its provider, or both.
+    /// Whether a text names this key: by its model, its provider, or both.
     func isNamed(_ text: String) -> Bool { text == key.model || text == key.provider.rawValue || text == name }
 }
 
 extension ReachableModels {
-    /// Creates the models of a question without keys of a person.
+    /// Creates the models for a person, before their keys are read.
     init(_ gateways: ModelGateways, _ settings: AISettings) {
         self.gateways = gateways
-        gateway = gateways.server?.model
-        chosen = (settings.localModel, settings.cloudModel)
+        gatewayModel = gateways.server?.model
+        chosenModels = (settings.localModel, settings.cloudModel)
     }
 
     /// Reads the person's keys, and whether their family lets them use any.
@@ -102,8 +103,9 @@ extension ReachableModels {
         keys = try await Self.keys(of: user, queries)
     }
 
+    /// Returns all keys of a person, in the order of their providers.
     static func keys(of user: UserID, _ queries: any Queries) async throws -> [StoredAIKey] {
-        try await queries.query(AIKeyStatements.all(of: user)).map { row throws(PostgresError) in
+        try await queries.query(AIKeyStatements.keys(of: user)).map { row throws(PostgresError) in
             try StoredAIKey(row)
         }
     }
@@ -113,6 +115,7 @@ extension ReachableModels {
 enum ChosenModel {
     /// The server's gateway, with the name of its model.
     case gateway(String)
+    /// A third party's model, with the person's own key.
     case own(StoredAIKey)
 
     var provider: ProviderName {

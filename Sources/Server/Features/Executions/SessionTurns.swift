@@ -25,20 +25,20 @@ struct SessionTurns {
             let (master, sealed): ([UInt8], [UInt8]) = (try row["master"], try row["sealed"])
             let opened = keyring.masters.first { $0.id == master }?
                 .open(sealed, for: Self.purpose, associatedData: digest)
-            return opened.flatMap { SessionTurn(sealed: $0) }
+            return opened.flatMap { SessionTurn(opened: $0) }
         }
         return turns.compactMap(\.self).reversed()
     }
 
-    /// Part of an act: keeps a turn, and no more of the earlier ones than a session holds.
-    func adding(
+    /// Returns the statements of an act that store a turn and delete the oldest ones beyond a session's limit.
+    func insertion(
         _ turn: SessionTurn, of execution: ExecutionID, to session: Secret, at now: Timestamp
     ) -> [SQL] {
         guard let master = keyring?.masters.first else { return [] }
         let digest = AITokens.digest(session)
         let sealed = master.seal(turn.bytes, for: Self.purpose, associatedData: digest, nonce: random.bytes(24))
         return [
-            ExecutionStatements.forgetTurns(of: digest, keeping: SessionTurn.maxCount - 1),
+            ExecutionStatements.deleteOldTurns(of: digest, keeping: SessionTurn.maxCount - 1),
             ExecutionStatements.addTurn(sealed, master.id, of: execution, to: digest, at: now),
         ]
     }
@@ -47,7 +47,8 @@ struct SessionTurns {
 }
 
 extension SessionTurn {
-    fileprivate init?(sealed bytes: [UInt8]) {
+    /// Reads an opened turn; nil if the bytes are none.
+    fileprivate init?(opened bytes: [UInt8]) {
         guard let json = try? JSONValue(parsing: bytes.span), let question = json["question"]?.stringValue,
             let answer = json["answer"]?.stringValue, let tone = json["tone"]?.stringValue.flatMap(AITone.init)
         else { return nil }

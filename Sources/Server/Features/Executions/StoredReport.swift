@@ -13,8 +13,8 @@ struct StoredReport {
     /// The identifiers of the evaluated constraints, sixteen bytes each; nil for none.
     let evaluated: [UInt8]?
 
-    /// The members of an ordinary answer that a stored report may leave out.
-    private static let ordinary: JSONObject = [
+    /// The report of an ordinary answer. A stored report may omit members that have these values.
+    private static let ordinaryMembers: JSONObject = [
         "provider": "heuristic", "model": .null, "rule_id": .string(RoutingRule.autoCloud.rawValue),
         "task_type": .string(TaskType.heuristic.rawValue), "privacy_level": .string(PrivacyLevel.auto.rawValue),
         "intent": .null, "fallback_allowed": false, "used_fallback": false, "fallback_reason": "none",
@@ -27,7 +27,7 @@ struct StoredReport {
 
     init(_ report: ExecutionReport) {
         evaluated = report.evaluated.isEmpty ? nil : Self.bytes(of: report.evaluated)
-        // Enough for an ordinary answer with its stages.
+        // 384 bytes are enough for an ordinary answer with its stages.
         let bytes = JSONWriter.document(reserving: 384) { json in
             json.object { json in
                 if report.provider != ProviderName.heuristic.rawValue { json.field("provider", report.provider) }
@@ -70,10 +70,12 @@ struct StoredReport {
 }
 
 extension ExecutionReport {
-    /// Reads `report`, `evaluated`, `id` and `route` of a row.
+    /// Reads the columns `report`, `evaluated`, `id` and `route` of a row.
     init(stored row: Row) throws {
         let text: String = try row["report"]
-        guard var members = StoredReport.whole(text) else { throw PostgresError.unexpectedShape("a report") }
+        guard var members = StoredReport.completeMembers(of: text) else {
+            throw PostgresError.unexpectedShape("a report")
+        }
         let (id, route): (ExecutionID, String?) = (try row["id"], try row["route"])
         members["id"] = .string(id.description)
         members["route"] = route.map { .string($0) } ?? .null
@@ -89,17 +91,17 @@ extension ExecutionReport {
 }
 
 extension StoredReport {
-    /// A stored report with what it leaves out; nil for what is no JSON object.
-    fileprivate static func whole(_ text: String) -> JSONObject? {
+    /// Returns the members of a stored report, including those that it omits; nil unless it is a JSON object.
+    fileprivate static func completeMembers(of text: String) -> JSONObject? {
         guard let stored = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else { return nil }
-        var members = ordinary
+        var members = ordinaryMembers
         for member in stored.members { members[member.key] = member.value }
         return members
     }
 
-    /// An expression: the stored report of the row `e` with what it leaves out, as `jsonb`.
-    static let wholeInSQL: SQL = """
-        (\(SQLJSON(JSONValue.object(ordinary).description)) || jsonb_build_object('id', e.id, 'route', e.route)
+    /// An expression: the stored report of the row `e`, including the members that it omits, as `jsonb`.
+    static let completeJSON: SQL = """
+        (\(SQLJSON(JSONValue.object(ordinaryMembers).description)) || jsonb_build_object('id', e.id, 'route', e.route)
          || e.report::jsonb || CASE WHEN e.evaluated IS NULL THEN '{}' ELSE jsonb_build_object('evaluated', (
                 SELECT jsonb_agg(encode(substring(e.evaluated FROM n FOR 16), 'hex')::uuid ORDER BY n)
                 FROM generate_series(1, length(e.evaluated), 16) n)) END)

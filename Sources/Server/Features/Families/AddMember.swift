@@ -5,10 +5,10 @@ import Postgres
 import SQL
 
 extension Families {
-    /// Makes a participant a guardian, or takes an account made in this family back into it.
+    /// Makes a participant a guardian, or readmits an account that was made in this family.
     ///
-    /// Nobody is added without agreeing: people with a sign-in of their own join with the invite code, and belong to
-    /// the family before a guardian can give them another role. Accounts made in another family stay that family's.
+    /// Nobody is added without agreeing: people with a sign-in of their own join with the invite code, and only then
+    /// can a guardian give them another role. Accounts that were made in another family cannot be added.
     package func addMember(_ caller: Caller, _ call: Call<FamilyPath, MemberAdd>) async throws -> MemberResponse {
         let (family, user, role) = (call.parameters.familyID, call.body.userID, call.body.role)
         return try await mappingMembershipConflict {
@@ -29,16 +29,16 @@ extension Families {
                         .memberAddDenied, to: member, reason: denial.rawValue, subject: person.pseudonym,
                         APIError(.policyForbidden, denial))
                 }
-                let raised = MemberResponse(
+                let response = MemberResponse(
                     userID: user, familyID: family, role: role, status: .active,
                     joinedAt: person.joinedAt ?? caller.now)
-                return .perform(promote(person, by: member, at: caller.now), raised)
+                return .perform(promote(person, by: member, at: caller.now), response)
             }
         }
     }
 
-    /// Makes a participant a guardian. The consents that they gave for themselves would now hold for the whole family,
-    /// so these are revoked, and can be given again.
+    /// Returns the act that makes a participant a guardian. Consents that they gave for themselves would now hold for
+    /// the whole family, so the act revokes them; they can be given again.
     private func promote(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
         Act(
             kind: .memberRoleChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -51,12 +51,12 @@ extension Families {
             ])
     }
 
-    /// Adds a child, which needs the family's consent to children's accounts. An account that waits for a guardian
-    /// becomes active, and can come back as a child only.
+    /// Decides whether an account becomes a member again. A child needs the family's consent to children's accounts. An
+    /// account that waits for a guardian can only be a child, and becomes active.
     private func readmit(
         _ person: Candidate, as role: FamilyRole, by member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<MemberResponse> {
-        // An account from elsewhere is not for this family's audit log: the entry does not name it.
+        // A family's audit log does not name accounts that were made elsewhere.
         let subject = person.isFamilyAccount ? person.pseudonym : nil
         func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
             .denied(.memberAddDenied, to: member, reason: reason, subject: subject, refusal)
@@ -87,14 +87,14 @@ extension Families {
             MemberResponse(userID: person.id, familyID: member.familyID, role: role, status: .active, joinedAt: now))
     }
 
-    /// Makes an account inside the family, usually for a child, who then signs in with a user name and a PIN.
+    /// Creates an account inside the family, usually for a child, who can get a user name and a PIN to sign in.
     package func createMember(_ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>) async throws
         -> MemberDetail
     {
         try await createMember(caller, call, id: services.random.identifier(at: caller.now))
     }
 
-    /// - Parameter id: the member's; only seeds choose one.
+    /// - Parameter id: the new member's ID, which only seeds choose themselves.
     package func createMember(
         _ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>, id: UserID
     ) async throws -> MemberDetail {
@@ -105,16 +105,16 @@ extension Families {
         if creator.role == .guardian, let username = body.username, let pin = body.pin {
             login = (username, try await services.hashing.hash(pin.wireText, .credentials, for: caller.userID))
         }
-        // The caller was not a guardian before the hash was made: without the sign-in they asked for, no member is
-        // made.
-        let isPrepared = (login == nil) == (body.username == nil)
+        // False if a sign-in is requested, but has no hash, because the caller was no guardian then. The member is not
+        // created without it.
+        let isLoginReady = (login == nil) == (body.username == nil)
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: nil,
             displayName: body.displayName, status: .active, createdAt: now)
         return try await mappingUsernameConflict {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
-                guard isPrepared, member.denial(of: .createMember) == nil else {
+                guard isLoginReady, member.denial(of: .createMember) == nil else {
                     return .denied(.memberCreateDenied, to: member, .guardianOnly)
                 }
                 if let denial = try await denialOfGrowth(of: family, at: now, makesAccount: true, queries) {
@@ -137,7 +137,7 @@ extension Families {
                     ])
                 act.statements += admission(of: person.id, as: body.role, at: now)
                 if let login {
-                    try await ChildName.requireFree(login.username, for: person.id, in: family, queries)
+                    try await ChildUsername.requireFree(login.username, for: person.id, in: family, queries)
                     act.statements.append(
                         CredentialStatements.set(login.username, pinHash: login.hash, for: person.id, at: now))
                 }
@@ -158,10 +158,11 @@ extension Families {
     }
 }
 
-/// An account that a guardian wants in the family, or in another role there.
+/// An account that a guardian wants to add to the family, or to give another role there.
 private struct Candidate {
     let id: UserID
     let pseudonym: Pseudonym
+    /// Whether the account waits for a guardian's consent.
     let isWaiting: Bool
     /// The person's role; nil unless they are an active member.
     let role: FamilyRole?

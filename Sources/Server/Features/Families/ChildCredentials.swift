@@ -4,14 +4,14 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Sets or replaces a child's user name and PIN, for guardians: only for an account that was made in the family.
-    /// The child's sessions end.
+    /// Sets or replaces a child's user name and PIN, for guardians. The account must have been made in the family. The
+    /// child's sessions end.
     package func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws
         -> MemberDetail
     {
         let (path, now, body) = (call.parameters, caller.now, call.body)
         let setter = try await services.access.member(caller, of: path.familyID, services.database)
-        // Only a guardian may cause this work.
+        // The hash costs time, so only a guardian's request computes it.
         let hash =
             setter.role == .guardian
             ? try await services.hashing.hash(body.pin.wireText, .credentials, for: caller.userID) : nil
@@ -28,14 +28,14 @@ extension Families {
                         .childCredentialsSetDenied, to: member, reason: Denial.hasOwnSignIn.rawValue,
                         subject: child.pseudonym, APIError(.policyForbidden, .hasOwnSignIn))
                 }
-                try await ChildName.requireFree(body.username, for: child.id, in: path.familyID, queries)
+                try await ChildUsername.requireFree(body.username, for: child.id, in: path.familyID, queries)
                 let act = Act(
                     kind: .childCredentialsSet, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: child.pseudonym, changesRights: true, stampedRows: 0,
                     statements: [
                         CredentialStatements.set(body.username, pinHash: hash, for: child.id, at: now),
                         SessionStatements.revokeChildSessions(of: child.id, at: now),
-                        PINAttemptStatements.delete(.of(child.id)),
+                        PINAttemptStatements.delete(.forChild(child.id)),
                     ])
                 var detail = child.detail(in: path.familyID)
                 detail.hasChildLogin = true
@@ -44,7 +44,8 @@ extension Families {
         }
     }
 
-    /// Ends a lockout after wrong PINs and resets the count, for guardians. Writes nothing where nobody is locked out.
+    /// Ends a child's lockout after wrong PINs and resets the count, for guardians. Nothing is written if the child is
+    /// not locked out.
     func unlockMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberDetail {
         let path = call.parameters
         return try await services.ledger.write(caller, in: path.familyID) { queries in
@@ -59,13 +60,13 @@ extension Families {
             }
             let act = Act(
                 kind: .childLockoutLifted, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.delete(.of(child.id))])
+                subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.delete(.forChild(child.id))])
             return .perform(act, detail)
         }
     }
 
-    /// Changes the caller's own PIN, which they must know; attempts are limited and counted as at sign-in. The child's
-    /// other sessions end.
+    /// Changes the caller's own PIN, for a child who knows the current one. Attempts are limited and counted as at
+    /// sign-in. The child's other sessions end.
     func changePIN(_ caller: Caller, _ call: Call<MemberPath, PinChangeRequest>) async throws -> StatusAnswer {
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (path, now, body) = (call.parameters, caller.now, call.body)
@@ -77,9 +78,9 @@ extension Families {
         guard let current: String = try await services.database.query(read).first?["pin_hash"] else {
             throw APIError.noPIN
         }
-        let tries = PINAttempts.forChild(path.userID)
-        let lockout = try await tries.record(at: now, services.database)
-        let (isRight, hash) = try await tries.refundingOnFailure(services.database) {
+        let attempts = PINAttempts.forChild(path.userID)
+        let lockout = try await attempts.record(at: now, services.database)
+        let (isRight, hash) = try await attempts.refundingOnFailure(services.database) {
             let isRight = try await services.hashing.verify(
                 body.currentPin.wireText, against: current, .credentials, for: caller.userID)
             let hash =
@@ -103,7 +104,7 @@ extension Families {
             act.statements = [
                 CredentialStatements.set(pinHash: hash, for: member.userID, at: now),
                 SessionStatements.revokeChildSessions(of: member.userID, except: caller.sessionID, at: now),
-                PINAttemptStatements.delete(tries),
+                PINAttemptStatements.delete(attempts),
             ]
             return .perform(act, StatusAnswer(status: "ok"))
         }
@@ -118,7 +119,7 @@ extension Families {
         }
     }
 
-    /// Carries out a write that fails when another child has the user name.
+    /// Performs a write, and throws 409 if another child of the family has the user name.
     func mappingUsernameConflict<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension Families {
-    /// A child's settings, for guardians and the child.
+    /// Returns a child's settings, for guardians and the child.
     func childSettings(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> ChildSettingsResponse {
         let path = call.parameters
         let member = try await services.access.member(caller, of: path.familyID, services.database)
@@ -14,7 +14,7 @@ extension Families {
         return try await settings(of: path, services.database)
     }
 
-    /// Changes some of a child's settings. Quiet hours have both ends or neither.
+    /// Changes some of a child's settings, for guardians. Quiet hours need both a start and an end, or neither.
     package func updateChildSettings(
         _ caller: Caller, _ call: Call<MemberPath, ChildSettingsUpdate>
     ) async throws -> ChildSettingsResponse {
@@ -42,6 +42,7 @@ extension Families {
         }
     }
 
+    /// Returns the settings of a child.
     /// - Throws: 404 unless the user is an active child of the family.
     private func settings(of path: MemberPath, _ queries: any Queries) async throws -> ChildSettingsResponse {
         let rows = try await queries.query(ChildSettingsStatements.settings(of: path.userID, in: path.familyID))
@@ -66,8 +67,8 @@ extension ChildSettingsResponse {
 }
 
 extension ChildSettingsUpdate {
-    /// The update in the form that the mobile client means: one that has all settings except quiet hours removes the
-    /// quiet hours. An update of fewer settings keeps them.
+    /// The update as the mobile client means it: an update of all settings except quiet hours removes the quiet hours.
+    /// An update of fewer settings leaves them unchanged.
     fileprivate var withQuietHoursExplicit: ChildSettingsUpdate {
         guard canSnooze != nil, maxSnoozesPerDay != nil, canSubmitExcuses != nil, quietHoursStart.isAbsent,
             quietHoursEnd.isAbsent
@@ -77,7 +78,7 @@ extension ChildSettingsUpdate {
         return update
     }
 
-    /// The names of the settings it changes.
+    /// The names of the settings that the update contains.
     fileprivate var fields: [String] {
         [
             canSnooze.map { _ in "can_snooze" }, maxSnoozesPerDay.map { _ in "max_snoozes_per_day" },

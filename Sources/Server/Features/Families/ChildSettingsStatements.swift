@@ -16,7 +16,7 @@ enum ChildSettingsStatements {
 
     // MARK: Statements of an act
 
-    /// The settings of a new child: the table's defaults. A child who comes back keeps theirs.
+    /// Inserts the table's defaults as the settings of a new child. A child who is readmitted keeps their settings.
     static func insertDefaults(for child: UserID) -> SQL {
         "INSERT INTO child_settings (family_id, user_id) SELECT family_id, \(child) FROM ledger_stamp ON CONFLICT DO NOTHING"
     }
@@ -35,7 +35,7 @@ enum ChildSettingsStatements {
         """
     }
 
-    /// The settings of a former child, in every family.
+    /// Deletes the settings of a former child in every family.
     static func delete(of child: UserID) -> SQL {
         """
         DELETE FROM child_settings k USING ledger_stamp, memberships m

@@ -9,6 +9,7 @@ extension Families {
         try await create(caller, call, id: services.random.identifier(at: caller.now))
     }
 
+    /// Creates a family with that ID.
     /// - Parameter id: the ID of the new family, which only seeds choose themselves.
     package func create(
         _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID

@@ -3,8 +3,8 @@ import SQL
 
 /// Every statement on children's user names and PINs (the table `child_credentials`).
 enum CredentialStatements {
-    /// The active children of the family with that child code who have a PIN: each a `Person` with their `username` and
-    /// `pin_hash`, and the family's `seq`. Never finds accounts with a sign-in of their own.
+    /// Reads the active children who have a PIN in the family with that child code: for each the columns of `Person`,
+    /// `username` and `pin_hash`, and the family's `seq`. Accounts with a sign-in of their own are never among them.
     static func children(code: String) -> SQL {
         """
         SELECT \(AccountStatements.personColumns), k.username, k.pin_hash, c.seq
@@ -18,7 +18,7 @@ enum CredentialStatements {
         """
     }
 
-    /// The user names of a family's other children.
+    /// Reads the user names of a family's other children.
     static func usernames(in family: FamilyID, besides user: UserID) -> SQL {
         "SELECT username FROM child_credentials WHERE family_id = \(family) AND user_id <> \(user)"
     }

@@ -6,17 +6,18 @@ import SQL
 
 /// The end of a membership: by leaving, by removal, or with the account.
 struct Departure<Answer: WireContent> {
-    /// The kind of its audit entry, and of a refusal.
+    /// The kind of the departure's audit entry.
     let kind: AuditKind
+    /// The kind of a refusal's audit entry.
     let deniedKind: AuditKind
-    /// The reason for which a member may not end a membership. It is asked before the person is read, and again with
-    /// the person's record.
+    /// Returns the reason for which the caller may not end the membership; nil if they may. It is called without the
+    /// person's record before that is read, and then with it.
     let denial: (Member, MemberRecord?) -> Denial?
-    /// Whether the last guardian may go when the family has no other member.
+    /// Whether the last guardian may leave if the family has no other member.
     var allowsLastGuardian = false
     /// Whether a guardian ends somebody else's membership.
     var isRemoval = false
-    /// The part of the act that ends sessions.
+    /// Returns the statement of the act that ends the person's sessions.
     let endSessions: (UserID) -> SQL
     /// The statements that only this kind of departure adds to the act, such as the deletion of the account.
     var statements: [SQL] = []
@@ -27,25 +28,26 @@ extension Families {
     /// Removes a member, for guardians. A guardian who removes themselves leaves.
     package func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
-        var departure = ending(
+        var departure = makeDeparture(
             .memberRemoved, or: .memberRemoveDenied, in: path.familyID, at: caller.now
         ) { member, _ in member.denial(of: .removeMember) }
         departure.isRemoval = path.userID != caller.userID
         return try await depart(caller, path.userID, from: path.familyID, by: departure)
     }
 
-    /// Ends the caller's own membership. Not for a child whose account was made in the family: a guardian decides that.
+    /// Ends the caller's own membership. A child whose account was made in the family may not leave: a guardian
+    /// decides.
     func leave(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> MemberResponse {
         let family = call.parameters.familyID
         return try await depart(
             caller, caller.userID, from: family,
-            by: ending(.memberLeft, or: .memberLeaveDenied, in: family, at: caller.now) { member, person in
+            by: makeDeparture(.memberLeft, or: .memberLeaveDenied, in: family, at: caller.now) { member, person in
                 RoleMatrix.denialOfLeaving(
                     by: MemberState(role: member.role), isFamilyAccount: person?.isFamilyAccount ?? false)
             })
     }
 
-    private func ending(
+    private func makeDeparture(
         _ kind: AuditKind, or deniedKind: AuditKind, in family: FamilyID, at now: Timestamp,
         denial: @escaping (Member, MemberRecord?) -> Denial?
     ) -> Departure<MemberResponse> {
@@ -59,35 +61,37 @@ extension Families {
     }
 
     /// Ends a membership and everything that depends on it in one act: access, relationships, a child's sign-in and
-    /// sessions, consents given in the family, and open nags to the person. Open nags of connections that depend on the
-    /// membership are cancelled before, in their own acts. The trigger `young_account_waits` makes an account of
-    /// somebody under 13 wait for a guardian again. Codes and PINs that the person may know are replaced (`accessRevocation`).
-    /// If there are more open nags than one act can cancel, some are cancelled before, in acts of their own; if the
-    /// process dies in between, the person is still a member.
+    /// sessions, consents given in the family, and open nags to the person. Codes that the person may know are replaced
+    /// (`accessRevocation`). The trigger `young_account_waits` makes an account of somebody under 13 wait for a
+    /// guardian again.
+    ///
+    /// Earlier acts cancel open nags of connections that depend on the membership, and the person's open nags beyond
+    /// those that one act can cancel. If the process dies between these acts, the person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
-        let nags = NagStatements.openOverConnections(toChild: user, orSharedBy: user)
+        let nags = NagStatements.openConnectionNags(toChild: user, orSharedBy: user)
         while true {
-            let departed = try await ConnectionNagCancellation(services).before(
-                .departedHasNoConnectionNag, nags, caller.context
+            let departed = try await ConnectionNagCancellation(services).cancelAndRetry(
+                onViolationOf: .departedHasNoConnectionNag, nags, caller.context
             ) { () -> Answer? in
                 try await services.ledger.write(caller, in: family) { queries in
-                    try await decide(caller, user, from: family, departure, isLast: true, queries)
+                    try await decide(caller, user, from: family, departure, endsMembership: true, queries)
                 }
             }
             if let departed { return departed }
             // Without the idempotency key: it belongs to the last act, whose answer is stored.
             let _: Answer? = try await services.ledger.write(caller.context, in: family) { queries in
-                try await decide(caller, user, from: family, departure, isLast: false, queries)
+                try await decide(caller, user, from: family, departure, endsMembership: false, queries)
             }
         }
     }
 
-    /// - Parameter isLast: whether to end the membership; the answer is nil if one act cannot cancel all open nags.
-    ///   Otherwise the act only cancels some of them.
+    /// Decides about an act of a departure.
+    /// - Parameter endsMembership: whether the act ends the membership. If one act cannot cancel all open nags, it does
+    ///   not, and the answer is nil. If false, the act only cancels some of the nags, and the answer is nil too.
     private func decide<Answer>(
-        _ caller: Caller, _ user: UserID, from family: FamilyID, _ departure: Departure<Answer>, isLast: Bool,
+        _ caller: Caller, _ user: UserID, from family: FamilyID, _ departure: Departure<Answer>, endsMembership: Bool,
         _ queries: any Queries
     ) async throws -> Decision<Answer?> {
         let member = try await services.access.member(caller, of: family, queries)
@@ -105,15 +109,15 @@ extension Families {
             throw APIError(.preconditionFailed, denial)
         }
         let open: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).one()["count"]
-        let closing = min(open, NagStatements.cancelBatchSize)
-        if isLast, open > closing { return .answer(nil) }
+        let cancelledCount = min(open, NagStatements.cancelBatchSize)
+        if endsMembership, open > cancelledCount { return .answer(nil) }
 
         var act = Act(
-            kind: isLast ? departure.kind : .nagsCancelled, basis: .nothingChanged(since: member.seq),
-            actor: member.pseudonym, subject: person.pseudonym, details: ["cancelled_nags": "\(closing)"],
-            changesRights: isLast, stampedRows: closing)
-        if closing > 0 { act.statements = NagStatements.cancelOpen(of: user, in: family, at: caller.now) }
-        guard isLast else { return .perform(act, nil) }
+            kind: endsMembership ? departure.kind : .nagsCancelled, basis: .nothingChanged(since: member.seq),
+            actor: member.pseudonym, subject: person.pseudonym, details: ["cancelled_nags": "\(cancelledCount)"],
+            changesRights: endsMembership, stampedRows: cancelledCount)
+        if cancelledCount > 0 { act.statements = NagStatements.cancelOpen(of: user, in: family, at: caller.now) }
+        guard endsMembership else { return .perform(act, nil) }
         act.details["role"] = person.role.rawValue
         act.statements += [
             MembershipStatements.markRemoved(user, at: caller.now), MembershipStatements.revokeRelationships(user),
@@ -127,9 +131,9 @@ extension Families {
         return .perform(act, departure.answer(person))
     }
 
-    /// Returns the statements that shut out somebody who may know the family's codes: any member who is removed, and any
-    /// guardian who leaves. The family gets new codes and its guardians are notified. A guardian could set the children's
-    /// PINs, so when one leaves, the children's sessions end too.
+    /// Returns the statements that revoke the access of somebody who may know the family's codes: any member who is
+    /// removed, and any guardian who leaves. The family gets new codes, and its other guardians are notified. A
+    /// guardian may know the children's PINs, so after a guardian's departure the children's sessions end too.
     private func accessRevocation(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
         guard isRemoval || person.role == .guardian else { return [] }
         let renewal = [

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Families and their members; each way to join or leave has a file of its own.
+/// The operations on families and their members. Each way to join or leave has a file of its own.
 package final class Families {
     let services: Services
 
@@ -32,16 +32,16 @@ package final class Families {
         routes.signedIn(API.updateChildSettings, updateChildSettings)
     }
 
-    /// A code that guardians hand out to let people in.
+    /// Returns a new invite code or child code.
     func newCode() -> String { services.random.code(8) }
 
-    /// The family; only guardians see its codes.
+    /// Returns the family. Only guardians see its codes.
     package func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
         return try await response(for: member, services.database)
     }
 
-    /// The caller's families: people are in one, or in none.
+    /// Lists the caller's families: one or none.
     func list(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<FamilyResponse> {
         let account = try await services.access.account(caller, services.database)
         var families: [FamilyResponse] = []
@@ -54,6 +54,7 @@ package final class Families {
             items: Array(families.dropFirst(page.offset).prefix(page.limit)), total: families.count, answering: page)
     }
 
+    /// Returns the member's family as they may see it.
     func response(for member: Member, _ queries: any Queries) async throws -> FamilyResponse {
         let row = try await queries.query(FamilyStatements.family(member.familyID)).one()
         let isGuardian = member.role == .guardian
@@ -63,7 +64,7 @@ package final class Families {
             createdAt: try row["created_at"])
     }
 
-    /// The active members, in the order they joined. Guardians also see who is locked out after wrong PINs.
+    /// Lists the active members in the order in which they joined. Guardians also see lockouts after wrong PINs.
     func members(_ caller: Caller, _ call: Call<FamilyMembersQuery, NoBody>) async throws -> Page<MemberDetail> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
@@ -79,8 +80,8 @@ package final class Families {
         return members
     }
 
-    /// An active member of the caller's family.
-    /// - Throws: 404 when there is none of that id.
+    /// Returns an active member of a family.
+    /// - Throws: 404 if the family has no active member with that ID.
     func member(_ user: UserID, of family: FamilyID, _ queries: any Queries) async throws -> MemberRecord {
         let rows = try await queries.query(MembershipStatements.member(user, of: family))
         guard let row = rows.first else { throw APIError.noSuchMember }
@@ -89,24 +90,24 @@ package final class Families {
 
     /// Returns the statements of a new or renewed membership.
     /// - Parameters:
-    ///   - isWaiting: whether the account waits for a guardian; it becomes active.
-    ///   - isGuardiansDecision: whether a guardian decides it, which lifts suspended relationships. Joining by a code does
-    ///     not.
+    ///   - isWaiting: whether the account waits for a guardian; then the statements activate it.
+    ///   - isGuardiansDecision: whether a guardian has decided to admit the person, which lifts suspended
+    ///     relationships. Joining by a code does not lift them.
     func admission(
         of user: UserID, as role: FamilyRole, at now: Timestamp, isWaiting: Bool = false,
         isGuardiansDecision: Bool = false
     ) -> [SQL] {
-        var rows = [
+        var statements = [
             MembershipStatements.admit(user, as: role, at: now),
             MembershipStatements.insertRelationships(user, liftingSuspensions: isGuardiansDecision),
         ]
-        if role == .child { rows.append(ChildSettingsStatements.insertDefaults(for: user)) }
-        if isWaiting { rows.append(AccountStatements.activate(user)) }
-        return rows
+        if role == .child { statements.append(ChildSettingsStatements.insertDefaults(for: user)) }
+        if isWaiting { statements.append(AccountStatements.activate(user)) }
+        return statements
     }
 
-    /// Returns the reason for which the family cannot have one more member; nil when it can.
-    /// - Parameter makesAccount: whether the account is made for it.
+    /// Returns the reason for which the family cannot have one more member; nil if it can.
+    /// - Parameter makesAccount: whether a new account is created for the member.
     func denialOfGrowth(
         of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
     ) async throws -> Denial? {
@@ -122,7 +123,7 @@ package final class Families {
         ).one()["is_in_force"]
     }
 
-    /// Carries out a write; throws 409 if at its commit the person is in another family or their account is deleted.
+    /// Performs a write, and throws 409 if at its commit the person is in another family or their account is deleted.
     func mappingMembershipConflict<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
@@ -134,7 +135,7 @@ package final class Families {
     }
 }
 
-/// An active member, as the files of this group read one.
+/// An active member, with the facts that the operations on families need.
 struct MemberRecord {
     let id: UserID
     let pseudonym: Pseudonym
@@ -142,7 +143,7 @@ struct MemberRecord {
     let role: FamilyRole
     let joinedAt: Timestamp
     let hasChildLogin: Bool
-    /// Whether the account was made inside this family, without a sign-in of its own: its guardians decide about it.
+    /// Whether the account was made inside this family and has no sign-in of its own: the guardians decide about it.
     let isFamilyAccount: Bool
 
     init(_ row: Row) throws(PostgresError) {

@@ -4,12 +4,13 @@ import SQL
 
 /// Every statement on families.
 enum FamilyStatements {
+    /// Reads a family's codes and the time of its creation.
     static func family(_ id: FamilyID) -> SQL {
         "SELECT invite_code, child_code, created_at FROM families WHERE id = \(id)"
     }
 
-    /// The family with that invite code (in upper case), its ledger's `seq`, and whether one of its guardians blocks
-    /// the user.
+    /// Reads the family with that invite code (in upper case), its ledger's `seq`, and whether one of its guardians
+    /// blocks the user.
     static func invitation(_ code: String, for user: UserID) -> SQL {
         """
         SELECT f.id, c.seq, EXISTS (
@@ -20,7 +21,7 @@ enum FamilyStatements {
         """
     }
 
-    /// The rows that a family's first act needs.
+    /// Returns the statements that insert a family and its clock, before the family's first act.
     static func create(_ family: FamilyResponse) -> [SQL] {
         [
             """
@@ -42,7 +43,7 @@ enum FamilyStatements {
         """
     }
 
-    /// Replaces the codes. The old ones let nobody in any more.
+    /// Replaces the codes. Nobody can join or sign in with the old ones.
     static func setCodes(invite: String, child: String?) -> SQL {
         "UPDATE families SET invite_code = \(invite), child_code = \(child) FROM ledger_stamp WHERE families.id = ledger_stamp.family_id"
     }

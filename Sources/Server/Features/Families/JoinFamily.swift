@@ -10,7 +10,7 @@ extension Families {
         try await join(caller, code: call.body.inviteCode, of: nil)
     }
 
-    /// Makes the caller a member of the family of the path, when the code is that family's.
+    /// Makes the caller a member of the family in the path, if the code is that family's.
     func joinByID(_ caller: Caller, _ call: Call<FamilyPath, JoinRequest>) async throws -> MemberResponse {
         try await join(caller, code: call.body.inviteCode, of: call.parameters.familyID)
     }
@@ -24,13 +24,13 @@ extension Families {
         }
         return try await mappingMembershipConflict {
             try await services.ledger.write(caller, in: family) { queries in
-                // The number first: later reads can only be newer, and then the act is refused. The code may have been
-                // replaced since it was looked up.
-                let clock = try await queries.query(invitation).first
-                guard let clock, try clock["id"] == family else { throw APIError.inviteCodeIsUnknown }
+                // The sequence number is read first: if a later read sees newer rows, the act's basis no longer holds.
+                // The code is checked again, because it may have been replaced since the first read.
+                let invitationRow = try await queries.query(invitation).first
+                guard let invitationRow, try invitationRow["id"] == family else { throw APIError.inviteCodeIsUnknown }
                 let account = try await services.access.account(caller, orWaiting: true, queries)
                 guard account.family == nil else { throw APIError.personHasFamily }
-                let seq: Int64 = try clock["seq"]
+                let seq: Int64 = try invitationRow["seq"]
                 func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
                     .refuse(
                         Act(
@@ -42,8 +42,10 @@ extension Families {
                     let denial = Denial.administratorJoinsNoFamily
                     return denied(denial.rawValue, APIError(.authorizationDenied, denial))
                 }
-                // For somebody whom a guardian has blocked the code does not work, and nothing tells them why.
-                if try clock["is_blocked"] { return denied(Denial.blocked.rawValue, APIError.inviteCodeIsUnknown) }
+                // Somebody whom a guardian has blocked gets the same error as for an unknown code.
+                if try invitationRow["is_blocked"] {
+                    return denied(Denial.blocked.rawValue, APIError.inviteCodeIsUnknown)
+                }
                 if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {
                     return denied("no_consent", APIError.childrenNeedConsent)
                 }

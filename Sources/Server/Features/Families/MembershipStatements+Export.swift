@@ -7,12 +7,12 @@ extension MembershipStatements {
         "((m.user_id = \(user) AND m.status = 'active') OR (m.user_id = \(user) AND m.status = 'removed'))"
     }
 
-    /// The ids of the families a person is or was in.
+    /// Selects the IDs of the families that a person is or was in.
     static func families(of user: UserID) -> SQL {
         "SELECT m.family_id FROM memberships m WHERE \(isOrWasMember(of: user))"
     }
 
-    /// The families a person is or was in; the rows' `id` is the family's.
+    /// Reads a page of the families that a person is or was in, for an export. The `id` of a row is the family's.
     static func exported(_ page: ExportPage) -> SQL {
         """
         SELECT m.family_id AS id, jsonb_build_object(

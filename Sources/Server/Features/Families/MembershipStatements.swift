@@ -2,36 +2,36 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on memberships, and on the relationships that are made and end with them.
+/// Every statement on memberships, and on the relationships that begin and end with them.
 enum MembershipStatements {
     // MARK: Reads
 
     /// The columns that `MemberRecord` reads.
-    private static let record: SQL = """
+    private static let recordColumns: SQL = """
         m.user_id, u.pseudonym, u.display_name, m.role, m.joined_at,
         EXISTS (SELECT 1 FROM child_credentials k WHERE k.family_id = m.family_id AND k.user_id = m.user_id)
             AS has_child_login,
         \(AccountStatements.isFamilyAccount(of: "m.family_id")) AS is_family_account
         """
 
-    /// An active member.
+    /// Reads an active member.
     static func member(_ user: UserID, of family: FamilyID) -> SQL {
         """
-        SELECT \(record) FROM memberships m JOIN users u ON u.id = m.user_id
+        SELECT \(recordColumns) FROM memberships m JOIN users u ON u.id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active'
         """
     }
 
     /// Selects those of the users who are active members.
-    static func active(_ users: [UserID], in family: FamilyID) -> SQL {
+    static func activeMembers(_ users: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT user_id FROM memberships
         WHERE family_id = \(family) AND user_id = ANY(\(SQLList(users))) AND status = 'active'
         """
     }
 
-    /// An account that a guardian asks to add: its `role` where it is an active member, whether it is one of the
-    /// family's own accounts, and whether a block is between it and the `guardian`.
+    /// Reads an account that a guardian asks to add: its `role` if it is an active member, whether it was made in the
+    /// family, and whether one of it and the guardian blocks the other.
     static func candidate(_ user: UserID, for family: FamilyID, by guardian: UserID) -> SQL {
         """
         SELECT u.id, u.pseudonym, u.status, m.role, m.joined_at,
@@ -46,12 +46,12 @@ enum MembershipStatements {
     /// Reads a page of the active members, in the order in which they joined.
     static func page(_ page: PageRequest, of family: FamilyID) -> SQL {
         page.select(
-            record, from: "memberships", as: "m", where: "m.family_id = \(family) AND m.status = 'active'",
+            recordColumns, from: "memberships", as: "m", where: "m.family_id = \(family) AND m.status = 'active'",
             joining: "LEFT JOIN users u ON u.id = m.user_id", orderBy: "m.joined_at, m.user_id")
     }
 
-    /// Counts the active `members`, and the `other_guardians` besides one of them who can sign in by themselves: an
-    /// account made inside a family has no password, and cannot be its only guardian.
+    /// Counts the active `members`, and as `other_guardians` the guardians besides `user` who have a password. An
+    /// account that was made inside a family has none, and cannot be its only guardian.
     static func memberCounts(of family: FamilyID, besides user: UserID) -> SQL {
         """
         SELECT count(*) AS members,
@@ -85,7 +85,7 @@ enum MembershipStatements {
         """
     }
 
-    /// The guardians of an act's family besides some people.
+    /// Selects the guardians of an act's family besides some people.
     static func guardians(besides users: [UserID]) -> SQL {
         """
         SELECT m.family_id, m.user_id FROM ledger_stamp JOIN memberships m ON m.family_id = ledger_stamp.family_id
@@ -102,7 +102,7 @@ enum MembershipStatements {
         """
     }
 
-    /// The active children of the families in which somebody is a guardian.
+    /// Reads the active children of the families in which somebody is a guardian.
     static func children(ofGuardian guardian: UserID) -> SQL {
         """
         SELECT k.user_id, u.display_name, f.id AS family_id, f.name AS family_name
@@ -115,7 +115,7 @@ enum MembershipStatements {
         """
     }
 
-    /// An expression: the ids of those children, as an array.
+    /// An expression: the IDs of the active children of the families in which somebody is a guardian, as an array.
     static func childIDs(ofGuardian guardian: UserID) -> SQL {
         """
         ARRAY(SELECT k.user_id FROM memberships g JOIN memberships k ON k.family_id = g.family_id
@@ -124,7 +124,7 @@ enum MembershipStatements {
         """
     }
 
-    /// An expression: the ids of a family's active members, as an array.
+    /// An expression: the IDs of a family's active members, as an array.
     static func activeIDs(of family: SQL) -> SQL {
         "ARRAY(SELECT m.user_id FROM memberships m WHERE m.family_id = \(family) AND m.status = 'active')"
     }
@@ -141,8 +141,8 @@ enum MembershipStatements {
 
     // MARK: Statements of an act
 
-    /// The family of the act. Statements that find their rows by the family alone use it: a plan that joins
-    /// `ledger_stamp` instead may read every family's rows.
+    /// An expression: the family of the act. Statements that find their rows by the family alone use it, because a plan
+    /// that joins `ledger_stamp` instead may read every family's rows.
     static let actFamily: SQL = "(SELECT family_id FROM ledger_stamp)"
 
     /// Makes somebody a member, or a member again. Somebody in another family violates `one_active_family`.
@@ -165,8 +165,8 @@ enum MembershipStatements {
         """
     }
 
-    /// Makes a relationship with every active member. A suspended one outlasts the membership: only a guardian's
-    /// decision lifts it.
+    /// Inserts or reactivates a relationship with every other active member. A suspended relationship stays suspended
+    /// after a membership ends: only a guardian's decision lifts it.
     static func insertRelationships(_ user: UserID, liftingSuspensions: Bool) -> SQL {
         """
         INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)
@@ -184,7 +184,7 @@ enum MembershipStatements {
         """
     }
 
-    /// Ends relationships; suspended ones stay suspended.
+    /// Revokes the person's active relationships; suspended ones stay suspended.
     static func revokeRelationships(_ user: UserID) -> SQL {
         """
         UPDATE relationships SET status = 'revoked'

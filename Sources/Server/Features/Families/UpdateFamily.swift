@@ -4,7 +4,7 @@ import Domain
 import TimeZones
 
 extension Families {
-    /// Changes a family's name or time zone, for guardians. The zone holds from now on, also for the current day and
+    /// Changes a family's name or time zone, for guardians. The new zone applies at once, also to the current day and
     /// week.
     func update(_ caller: Caller, _ call: Call<FamilyPath, FamilyUpdate>) async throws -> FamilyResponse {
         let update = call.body
@@ -40,7 +40,8 @@ extension Families {
         }
     }
 
-    /// - Throws: 422 for a zone that this server does not know.
+    /// Requires a time zone that this server knows.
+    /// - Throws: 422 for another name.
     static func requireZone(_ name: String) throws(APIError) {
         guard ZoneDatabase.system.zone(name) != nil else { throw APIError.timeZoneIsUnknown() }
     }

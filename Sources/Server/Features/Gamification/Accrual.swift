@@ -10,17 +10,17 @@ struct Accrual {
     let statements: [SQL]
     /// The details for the audit log.
     let details: AuditBody
-    /// The gamification events among the statements.
-    let events: Int
+    /// The number of gamification events that the statements insert.
+    let eventCount: Int
 }
 
 extension Gamification {
-    /// Finished weeks that may still earn `perfect_week`.
-    private static let judgedWeeks = 8
+    /// The number of finished weeks that may still earn `perfect_week`.
+    private static let examinedWeeks = 8
 
-    /// Returns the points, the streak and the badges for a nag that ends now; nil without the consent. A person who has
-    /// switched gamification off keeps a streak, but gets no points, badges or incentives. A nag scores once: the act
-    /// MUST require that nothing has changed since the sums were read.
+    /// Returns the points, the streak, the badges and the incentives for a nag that ends now; nil without the consent.
+    /// A person who has switched gamification off keeps a streak, but gets no points, badges or incentives. A nag
+    /// scores once: the act MUST require that nothing has changed since the sums were read.
     func accrual(
         of outcome: Punctuality, nag: NagResponse, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
@@ -28,19 +28,20 @@ extension Gamification {
         let user = nag.recipientID
         let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
         guard record.hasConsent else { return nil }
-        let kept = outcome == .missed ? try await laterOnTimeCompletions(nag, in: family, zone: zone, queries) : 0
+        let laterCompletions =
+            outcome == .missed ? try await laterOnTimeCompletions(nag, in: family, zone: zone, queries) : 0
         let score = Score(
-            outcome, multiplier: record.multiplier, currentStreak: record.streak - min(kept, record.streak),
+            outcome, multiplier: record.multiplier, currentStreak: record.streak - min(laterCompletions, record.streak),
             givesPoints: record.isEnabled)
         let facts = BadgeFacts(
             completions: record.completions + (outcome == .missed ? 0 : 1),
             streak: max(0, record.streak + score.streakDelta))
         let incentives =
             outcome == .missed || !record.isEnabled ? [] : incentives(record, facts, nag: nag.id, for: user, at: now)
-        let given = incentives.filter { $0.terms.approvalMode == .auto }
+        let granted = incentives.filter { $0.terms.approvalMode == .auto }
         var sums = PointIncrements(
             points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
-        sums.add(given)
+        sums.add(granted)
         var statements = [
             GamificationStatements.insertEvent(
                 score, outcome, services.random.identifier(at: now), nag: nag.id, for: user, at: now),
@@ -51,23 +52,23 @@ extension Gamification {
             statements.append(IncentiveStatements.insertEvents(incentives, at: now))
             details.merge(IncentiveNote.details(incentives.map(\.note)))
         }
-        if !given.isEmpty { statements.append(GamificationStatements.insertEvents(given, at: now)) }
+        if !granted.isEmpty { statements.append(GamificationStatements.insertEvents(granted, at: now)) }
         var earned = record.isEnabled ? BadgeType.newlyEarned(facts, already: record.badges) : []
         if record.isEnabled, outcome != .missed, !record.badges.contains(.perfectWeek),
             try await hasPerfectWeek(facts, user, in: family, zone: zone, at: now, queries)
         {
             earned.append(.perfectWeek)
         }
-        if given.contains(where: { $0.terms.reward == .badge }) { earned.append(.familyAward) }
+        if granted.contains(where: { $0.terms.reward == .badge }) { earned.append(.familyAward) }
         if !earned.isEmpty {
             statements.append(GamificationStatements.insertBadges(earned, to: user, at: now))
             details["badges"] = earned.map(\.rawValue).joined(separator: ",")
         }
-        return Accrual(statements: statements, details: details, events: 1 + given.count)
+        return Accrual(statements: statements, details: details, eventCount: 1 + granted.count)
     }
 
-    /// Counts the on-time completions of series instances that are due on a later day than the missed nag. They belong
-    /// to that later day, so the miss does not remove them from the streak.
+    /// Counts the on-time completions of series instances that are due on a later day than the missed nag. They count
+    /// for that later day, so the miss does not remove them from the streak.
     private func laterOnTimeCompletions(
         _ missed: NagResponse, in family: FamilyID, zone: String, _ queries: any Queries
     ) async throws -> Int {
@@ -90,14 +91,14 @@ extension Gamification {
         }
     }
 
-    /// Whether one of the last finished weeks was perfect. A finished week cannot change; its badge comes with the next
-    /// completion.
+    /// Whether one of the last finished weeks was perfect. A finished week cannot change, so its badge is given with
+    /// the next completion.
     private func hasPerfectWeek(
         _ facts: BadgeFacts, _ user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
     ) async throws -> Bool {
-        let weeks = services.zones.zone(zone).weekStarts(upTo: now, count: Self.judgedWeeks + 1)
-        let rows = try await queries.query(GamificationStatements.weeks(of: user, in: family, startingAt: weeks))
+        let weeks = services.zones.zone(zone).weekStarts(upTo: now, count: Self.examinedWeeks + 1)
+        let rows = try await queries.query(GamificationStatements.weekCounts(of: user, in: family, startingAt: weeks))
         return try rows.map { row throws(PostgresError) in
             var facts = facts
             facts.dueInWeek = try row["due"]

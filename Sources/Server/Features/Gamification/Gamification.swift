@@ -19,7 +19,7 @@ package final class Gamification {
         routes.signedIn(API.listBadges, badges)
     }
 
-    /// The caller's own totals.
+    /// Returns the caller's own totals.
     func summary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
         let family = call.parameters.familyID
         _ = try await services.access.member(caller, of: family, services.database)
@@ -29,7 +29,7 @@ package final class Gamification {
             eventCount: record.events)
     }
 
-    /// The points of the family's local week, for the members who take part.
+    /// Returns the points in the family's current local week, of the members who take part.
     func leaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
@@ -43,7 +43,7 @@ package final class Gamification {
             })
     }
 
-    /// A member's gamification events, newest first: for the member and the guardians.
+    /// Lists a member's gamification events, newest first, for the member and the guardians.
     func events(
         _ caller: Caller, _ call: Call<GamificationEventsQuery, NoBody>
     ) async throws -> Page<GamificationEventResponse> {
@@ -66,7 +66,7 @@ package final class Gamification {
         }
     }
 
-    /// A member's badges in the order they were earned: for the member and the guardians.
+    /// Lists a member's badges in the order in which they were earned, for the member and the guardians.
     func badges(_ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>) async throws -> [BadgeResponse] {
         let (user, family) = (call.parameters.userID, call.parameters.familyID)
         let member = try await services.access.member(caller, of: family, services.database)
@@ -79,6 +79,7 @@ package final class Gamification {
             }
     }
 
+    /// Requires that the caller may see a member's points, and that the member has given the consent.
     private func requireInsight(_ caller: Caller, _ member: Member, into user: UserID) async throws {
         if let denial = RoleMatrix.denialOfInsights(
             isSelf: user == member.userID, by: MemberState(role: member.role))
@@ -88,7 +89,7 @@ package final class Gamification {
         _ = try await record(of: user, in: member.familyID)
     }
 
-    /// The caller's record, where they take part.
+    /// Returns the caller's record.
     /// - Throws: 403 without the consent, and for a member who has switched gamification off.
     private func ownRecord(_ caller: Caller, in family: FamilyID) async throws -> Record {
         let record = try await record(of: caller.userID, in: family)
@@ -96,6 +97,8 @@ package final class Gamification {
         return record
     }
 
+    /// Returns a member's record.
+    /// - Throws: 403 without the consent, 404 for somebody who never was a member.
     private func record(of user: UserID, in family: FamilyID) async throws -> Record {
         let rows = try await services.database.query(GamificationStatements.record(of: user, in: family))
         guard let row = rows.first else { throw APIError.noSuchMember }
@@ -109,7 +112,7 @@ extension Gamification {
     /// A member's totals, and whether they take part.
     struct Record {
         let hasConsent: Bool
-        /// The member's own preference.
+        /// Whether the member has switched gamification on.
         let isEnabled: Bool
         let points: Int
         let streak: Int
@@ -118,7 +121,7 @@ extension Gamification {
         let badges: Set<BadgeType>
         let multiplier: Double
         let rules: [ActiveRule]
-        /// Whether they are an active member of the family.
+        /// Whether the person is an active member of the family.
         let isMember: Bool
 
         init(_ row: Row) throws(PostgresError) {

@@ -2,7 +2,7 @@ import Domain
 import SQL
 
 extension GamificationStatements {
-    /// A person's points in a family, event by event.
+    /// Reads a page of a person's gamification events in a family, for an export.
     static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT g.id, jsonb_build_object(

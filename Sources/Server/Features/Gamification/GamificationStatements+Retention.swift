@@ -5,7 +5,7 @@ extension GamificationStatements {
     /// The retention rule for gamification events. It adds deleted events to the `dropped_…` columns of
     /// `member_totals`, so that a member's sums still include them.
     static let retention = RetentionRule(
-        "gamification_events", period,
+        "gamification_events", retentionPeriod,
         due: { "SELECT count(*) AS count FROM gamification_events WHERE sync_ts < \($0)" },
         end: { count, moment in
             """
@@ -28,6 +28,6 @@ extension GamificationStatements {
             """
         })
 
-    /// 24 months. `nagz audit reconcile` expects no events that are older.
-    static let period = Retention.twoYears
+    /// The period for which events are stored: 24 months. `nagz audit reconcile` expects no older ones.
+    static let retentionPeriod = Retention.twoYears
 }

@@ -6,7 +6,8 @@ import SQL
 enum GamificationStatements {
     // MARK: Reading
 
-    /// A member's totals, badges, preference and consent, the family's multiplier, and its active incentive rules.
+    /// Reads a member's totals, badges, preference and consent, the family's multiplier, and its active incentive
+    /// rules.
     static func record(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT m.status = 'active' AS is_member, \(IncentiveStatements.activeRules(in: "m.family_id")) AS rules,
@@ -23,10 +24,10 @@ enum GamificationStatements {
     }
 
     /// The longest time before its due time at which an instance of a series may be completed: a month, and an hour for
-    /// the clocks.
+    /// a change to or from daylight-saving time.
     private static let longestOpening = Timestamp.Span.hours(31 * 24 + 1)
 
-    /// Counts the instances of series, of those due from a moment on, that a member has completed on time.
+    /// Counts the instances of series that are due from a moment on and that a member has completed on time.
     static func countInstancesOnTime(of user: UserID, in family: FamilyID, dueFrom start: Timestamp) -> SQL {
         """
         SELECT count(*) AS count FROM gamification_events g
@@ -37,8 +38,8 @@ enum GamificationStatements {
         """
     }
 
-    /// Reads the members who take part with their points in a period that has not ended, the most points first. Points
-    /// for an instance of a series belong to the instance's due time.
+    /// Reads the members who take part, with their points in a period that has not ended, the most points first. Points
+    /// for an instance of a series count at the instance's due time.
     static func leaderboard(of family: FamilyID, _ period: Range<Timestamp>) -> SQL {
         """
         SELECT m.user_id, coalesce(sum(g.delta_points) FILTER (
@@ -60,7 +61,7 @@ enum GamificationStatements {
             where: "g.family_id = \(family) AND g.user_id = \(user)", orderBy: "g.at DESC, g.id DESC")
     }
 
-    /// Reads the badges of a member that are shown to clients, in the order in which they were earned.
+    /// Reads those of a member's badges that clients are shown, in the order in which they were earned.
     static func badges(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT id, badge_type, earned_at FROM badges
@@ -69,10 +70,10 @@ enum GamificationStatements {
         """
     }
 
-    /// Counts the nags of a member that were due in each finished week with any, and those of them that scored on time.
-    /// Withdrawn and cancelled nags do not count.
+    /// Counts a member's nags by the finished week in which they were due: all of them as `due`, and those that scored
+    /// as completed on time. Withdrawn and cancelled nags do not count; a week without nags has no row.
     /// - Parameter starts: the starts of the weeks, ascending, and the end of the last week.
-    static func weeks(of user: UserID, in family: FamilyID, startingAt starts: [Timestamp]) -> SQL {
+    static func weekCounts(of user: UserID, in family: FamilyID, startingAt starts: [Timestamp]) -> SQL {
         let bounds = SQL.joined(starts.map { "\($0)" }, separator: ", ")
         return """
             SELECT count(*) AS due, count(g.id) AS on_time
@@ -120,7 +121,7 @@ enum GamificationStatements {
         """
     }
 
-    /// The gamification events of incentives that are given now, each under its incentive's id.
+    /// Inserts the gamification events of incentives that are given now, each under its incentive's ID.
     static func insertEvents(_ incentives: [Incentive], at now: Timestamp) -> SQL {
         """
         INSERT INTO gamification_events
@@ -142,7 +143,7 @@ enum GamificationStatements {
     }
 }
 
-/// The sums that an act adds to a member's.
+/// The sums that an act adds to a member's totals.
 struct PointIncrements {
     var points = 0
     var streakDelta = 0

@@ -4,11 +4,11 @@ import Domain
 import Postgres
 
 extension Incentives {
-    /// Gives a reward that waits for a guardian's confirmation, by the version of the rule that promised it. Confirming
-    /// it again changes nothing.
+    /// Approves a reward that waits for a guardian. The recipient gets what the version of the rule promised that
+    /// caused the reward. Approving it again changes nothing.
     ///
-    /// Nobody may confirm their own reward: another guardian has to look at it. The recipient's consent, preference and
-    /// membership are checked at this moment; while one of them is missing, the reward keeps waiting.
+    /// Nobody may approve their own reward: another guardian has to do it. The recipient's consent, preference and
+    /// membership are checked now; while one of them is missing, the reward keeps waiting.
     func approve(_ caller: Caller, _ call: Call<IncentiveEventPath, NoBody>) async throws -> IncentiveEventResponse {
         let family = try await services.access.member(
             caller, orThrow: .noSuchIncentiveEvent, services.database
@@ -26,7 +26,7 @@ extension Incentives {
             guard event.userID != member.userID else {
                 return .denied(.incentiveApproveDenied, to: member, .ownIncentive, subject: subject)
             }
-            let record = try await recipient(event.userID, in: family, queries)
+            let record = try await recipientRecord(event.userID, in: family, queries)
             event.approvedBy = member.userID
             event.appliedAt = caller.now
             let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try ActiveRule(row))
@@ -34,8 +34,9 @@ extension Incentives {
         }
     }
 
-    /// - Throws: 403 while the person does not take part, 409 when they are no member.
-    func recipient(
+    /// Returns the record of a reward's recipient.
+    /// - Throws: 403 while the person does not take part, 409 if they are no longer a member.
+    func recipientRecord(
         _ user: UserID, in family: FamilyID, _ queries: any Queries
     ) async throws -> Gamification.Record {
         let row = try await queries.query(GamificationStatements.record(of: user, in: family)).one()
@@ -46,7 +47,9 @@ extension Incentives {
         return record
     }
 
-    /// - Parameter isWaiting: whether the incentive waits for a guardian; otherwise the act makes it.
+    /// Returns the act that gives a reward.
+    /// - Parameter isWaiting: whether the reward is stored already and waits for a guardian; if not, the act inserts
+    ///   it.
     func grantAct(
         _ incentive: Incentive, _ record: Gamification.Record, isWaiting: Bool = true, by member: Member,
         to subject: Pseudonym?, at now: Timestamp
@@ -73,7 +76,7 @@ extension Incentives {
 }
 
 extension ActiveRule {
-    /// The version that an event names.
+    /// Reads the version of a rule that an event names.
     fileprivate init(_ row: Row) throws(PostgresError) {
         self.init(
             id: try row["rule_id"], version: try row["rule_version"],

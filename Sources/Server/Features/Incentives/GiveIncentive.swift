@@ -4,9 +4,9 @@ import Domain
 import Postgres
 
 extension Incentives {
-    /// Decides whether the recipient of a completed nag gets the reward of an active rule, whether or not the rule's
-    /// condition is met. A rule takes effect once for a nag; an effect that waits for a guardian is confirmed by
-    /// `approve`.
+    /// Decides whether the recipient of a completed nag gets the reward of an active rule. The rule's condition need
+    /// not be met. A rule takes effect once for a nag; a reward that waits for a guardian is given by `approve`
+    /// instead.
     ///
     /// As with `approve`, nobody may give a reward to themselves, and the recipient's consent, preference and
     /// membership are checked at this moment.
@@ -28,19 +28,19 @@ extension Incentives {
         guard rule.status == .active, rule.action.type == consequence.actionType,
             rule.action.amount == consequence.amount
         else { throw APIError.incentiveRuleHasChanged }
-        // An open nag's completion lets the rules take effect itself.
+        // While the nag is open, its completion will apply the rules.
         guard nag.status == .completed else { throw APIError.rewardNeedsCompletion }
         let effect = try await queries.query(
             IncentiveStatements.effect(of: rule.id, on: nag.id, in: family)
         ).first
         if let effect {
-            // What waits was promised by the version of its time, which may be another one.
+            // A waiting reward was promised by the version of its time, which may differ from the current one.
             let isGiven = try effect["applied_at"] as Timestamp? != nil
             throw isGiven
                 ? APIError.rewardWasGiven
                 : APIError.rewardIsWaiting
         }
-        let record = try await recipient(nag.recipientID, in: family, queries)
+        let record = try await recipientRecord(nag.recipientID, in: family, queries)
         let incentive = Incentive(
             id: services.random.identifier(at: now), nag: nag.id, user: nag.recipientID,
             rule: ActiveRule(id: rule.id, version: rule.version, terms: rule.terms))

@@ -2,13 +2,13 @@ import Audit
 import Domain
 import Postgres
 
-/// A rule in force, as a completion reads it.
+/// A version of an incentive rule, with the terms of its reward.
 struct ActiveRule {
     let id: IncentiveRuleID
     let version: Int
     let terms: IncentiveTerms
 
-    /// Parses the list of `IncentiveStatements.activeRules`.
+    /// Parses the result of `IncentiveStatements.activeRules`.
     static func list(_ text: String) throws(PostgresError) -> [ActiveRule] {
         var rules: [ActiveRule] = []
         for rule in text.split(separator: ",") {
@@ -26,7 +26,7 @@ struct ActiveRule {
     }
 }
 
-/// The effect of one rule for one person with one nag.
+/// The reward that a rule gives a person for a nag, at once or after a guardian's approval.
 struct Incentive {
     let id: IncentiveEventID
     let nag: NagID
@@ -35,7 +35,7 @@ struct Incentive {
 
     var terms: IncentiveTerms { rule.terms }
 
-    /// The type of its gamification event: clients show it, with blanks, as words.
+    /// The type of the reward's gamification event. Clients show it as words, with blanks for underscores.
     var eventType: String {
         switch terms.reward {
         case .bonusPoints: "bonus_points"

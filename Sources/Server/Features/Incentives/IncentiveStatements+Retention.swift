@@ -2,10 +2,10 @@ import Domain
 import SQL
 
 extension IncentiveStatements {
-    /// The rule for the effects of incentive rules, with their points: also those that no guardian has confirmed in
-    /// that time. The incentive rules stay.
+    /// The retention rule for the effects of incentive rules, with the same period as their points. Effects that still
+    /// wait for a guardian are deleted too. The incentive rules stay.
     static let retention = RetentionRule(
-        "incentive_events", GamificationStatements.period,
+        "incentive_events", GamificationStatements.retentionPeriod,
         due: { "SELECT count(*) AS count FROM incentive_events WHERE at < \($0)" },
         end: { count, moment in
             """

@@ -4,7 +4,7 @@ import DomainSQL
 import JSON
 import SQL
 
-/// Every statement on incentive rules and on what they did.
+/// Every statement on incentive rules and their effects.
 enum IncentiveStatements {
     private static let ruleColumns: SQL = """
         r.id, r.family_id, r.version, r.condition ->> 'type' AS trigger, (r.condition ->> 'count')::integer AS count,
@@ -14,15 +14,15 @@ enum IncentiveStatements {
         i.id, i.nag_id, i.rule_id, i.rule_version, i.user_id, i.action_type, (r.action ->> 'amount')::integer AS amount,
         i.approved_by, i.at, i.applied_at
         """
-    /// Joins the rule of an event `i`, which always exists.
+    /// Joins the version of the rule that an event `i` names, which always exists.
     private static func ruleJoin(in family: FamilyID) -> SQL {
         """
         LEFT JOIN incentive_rules r ON r.family_id = \(family) AND r.id = i.rule_id AND r.version = i.rule_version
         """
     }
 
-    /// Reads the effect of a rule on a nag, in any version of the rule: `id` and `applied_at`, null while it waits for
-    /// a guardian.
+    /// Reads the effect of any version of a rule on a nag: its `id`, and its `applied_at`, which is null while it waits
+    /// for a guardian.
     static func effect(of rule: IncentiveRuleID, on nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT i.id, i.applied_at FROM incentive_events i
@@ -32,8 +32,8 @@ enum IncentiveStatements {
 
     // MARK: Rules
 
-    /// The active rules of a family, oldest first, as `id version trigger count reward amount mode`, separated by
-    /// commas: an expression. `family` is an expression of the enclosing statement.
+    /// An expression: the active rules of a family, oldest first, each as `id version trigger count reward amount
+    /// mode`, separated by commas. `family` is an expression of the enclosing statement.
     static func activeRules(in family: SQL) -> SQL {
         """
         (SELECT coalesce(string_agg(concat_ws(' ', r.id, r.version, r.condition ->> 'type', r.condition ->> 'count',
@@ -42,7 +42,7 @@ enum IncentiveStatements {
         """
     }
 
-    /// The newest version of a rule, and how many of the family's rules are active.
+    /// Reads the newest version of a rule, and the number of the family's active rules.
     static func rule(_ id: IncentiveRuleID, in family: FamilyID) -> SQL {
         """
         SELECT \(ruleColumns), (\(activeCount(in: family))) AS active FROM incentive_rules r
@@ -78,7 +78,7 @@ enum IncentiveStatements {
     }
 
     /// Reads a page of the effects in a family that wait for a guardian, oldest first.
-    static func waiting(_ page: PageRequest, in family: FamilyID) -> SQL {
+    static func waitingEvents(_ page: PageRequest, in family: FamilyID) -> SQL {
         events("i.applied_at IS NULL", page, in: family)
     }
 
@@ -122,8 +122,8 @@ enum IncentiveStatements {
         """
     }
 
-    /// Part of an act: appends effects of rules. An effect is given at once if its rule needs no confirmation or a
-    /// guardian confirms it; otherwise it waits.
+    /// Part of an act: inserts effects of rules. An effect is applied at once if its rule needs no approval or a
+    /// guardian approves it now; otherwise it waits.
     static func insertEvents(_ incentives: [Incentive], approvedBy guardian: UserID? = nil, at now: Timestamp) -> SQL {
         """
         INSERT INTO incentive_events

@@ -5,8 +5,8 @@ import Postgres
 
 /// Incentive rules: the rewards that guardians promise for completed nags, and the effects of these rules.
 ///
-/// A rule takes effect as part of the act that completes a nag (`Gamification.accrual`), once. Its versions are never
-/// changed; an effect names the version that caused it. Only guardians see and make rules.
+/// A rule takes effect at most once for a nag, usually in the act that completes it (`Gamification.accrual`). Its
+/// versions are never changed; an effect names the version that caused it. Only guardians see and create rules.
 final class Incentives {
     let services: Services
 
@@ -18,13 +18,13 @@ final class Incentives {
         routes.signedIn(API.createIncentiveRule, create)
         routes.signedIn(API.updateIncentiveRule, update)
         routes.signedIn(API.listIncentiveEvents, events)
-        routes.signedIn(API.listWaitingIncentiveEvents, waiting)
+        routes.signedIn(API.listWaitingIncentiveEvents, waitingEvents)
         routes.signedIn(API.approveIncentiveEvent, approve)
     }
 
     // MARK: Reading
 
-    /// The newest version of each rule, the active ones first.
+    /// Lists the newest version of each rule, the active ones first.
     func rules(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<IncentiveRuleResponse> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
@@ -48,13 +48,13 @@ final class Incentives {
     }
 
     /// Lists the effects that wait for a guardian of a family, oldest first.
-    func waiting(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<
+    func waitingEvents(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<
         IncentiveEventResponse
     > {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
         try await requireReader(caller, member)
-        let rows = try await services.database.query(IncentiveStatements.waiting(page, in: family))
+        let rows = try await services.database.query(IncentiveStatements.waitingEvents(page, in: family))
         return try Page(rows, answering: page) { try IncentiveEventResponse(ifAny: $0) }
     }
 
@@ -66,7 +66,7 @@ final class Incentives {
 
     // MARK: Rules
 
-    /// Makes a rule. At most `IncentiveTerms.activeRules` of a family are active.
+    /// Creates a rule. A family has at most `IncentiveTerms.activeRules` active rules.
     func create(_ caller: Caller, _ call: Call<NoParameters, IncentiveRuleCreate>) async throws -> IncentiveRuleResponse
     {
         let body = call.body
@@ -82,7 +82,7 @@ final class Incentives {
             let rule = IncentiveRuleResponse(
                 id: services.random.identifier(at: caller.now), familyID: body.familyID, version: 1,
                 condition: body.condition, action: body.action, approvalMode: body.approvalMode, status: .active)
-            return .perform(try await setting(rule, .incentiveRuleCreated, member, at: caller.now, queries), rule)
+            return .perform(try await versionAct(rule, .incentiveRuleCreated, member, at: caller.now, queries), rule)
         }
     }
 
@@ -108,12 +108,13 @@ final class Incentives {
                 return Self.limitRefusal(member, denial)
             }
             changed.version += 1
-            return .perform(try await setting(changed, .incentiveRuleChanged, member, at: caller.now, queries), changed)
+            return .perform(
+                try await versionAct(changed, .incentiveRuleChanged, member, at: caller.now, queries), changed)
         }
     }
 
-    /// The act that puts a version of a rule in force.
-    private func setting(
+    /// Returns the act that stores a new version of a rule and supersedes the version before it.
+    private func versionAct(
         _ rule: IncentiveRuleResponse, _ kind: AuditKind, _ member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         let count = DailyCount(limit: .incentiveRuleChanges, user: member.userID)

@@ -18,20 +18,20 @@ struct Enrichment: Sendable {
     let kind: Kind
     let source: StoredSource
     let body: JSONObject
-    /// Another root event of the family, which this one is related to or merged into.
-    var other: EventID?
+    /// Another root event of the family, to which this one is related or into which it is merged.
+    var relatedEvent: EventID?
 
     var json: String { JSONValue.object(body).description }
 
-    /// The category of an excuse: by the rules, or by the author's own device.
+    /// Returns the category of an excuse as an enrichment. The rules or the author's own device have chosen it.
     static func classification(_ category: ExcuseCategory, confidence: Double, source: StoredSource) -> Enrichment {
         Enrichment(
             kind: .classification, source: source,
             body: ["category": .string(category.rawValue), "confidence": .double(confidence)])
     }
 
-    /// Creates the enrichment that a device found; nil for other inputs.
-    /// - Parameter source: how the words came about that the device read.
+    /// Creates an enrichment from a device's finding; nil for other inputs.
+    /// - Parameter source: the source of the words that the device read.
     init?(_ act: InputAct, source: StoredSource) {
         switch act {
         case .classification(_, let category):
@@ -39,31 +39,32 @@ struct Enrichment: Sendable {
         case .summary(_, let text):
             self.init(kind: .summary, source: source, body: ["text": .string(text)])
         case .relation(_, let other):
-            self.init(kind: .relation, source: source, body: ["to": .string(other.description)], other: other)
+            self.init(kind: .relation, source: source, body: ["to": .string(other.description)], relatedEvent: other)
         case .merge(_, let other):
-            self.init(kind: .merge, source: source, body: ["into": .string(other.description)], other: other)
+            self.init(kind: .merge, source: source, body: ["into": .string(other.description)], relatedEvent: other)
         case .status, .excuse, .note, .nag: return nil
         }
     }
 
-    private init(kind: Kind, source: StoredSource, body: JSONObject, other: EventID? = nil) {
+    private init(kind: Kind, source: StoredSource, body: JSONObject, relatedEvent: EventID? = nil) {
         self.kind = kind
         self.source = source
         self.body = body
-        self.other = other
+        self.relatedEvent = relatedEvent
     }
 
-    /// Returns the payload in the feed, for everybody who reads the root's nag.
+    /// Returns the payload in the feed, for everybody who may read the nag.
     /// - Parameters:
-    ///   - root: the event that it is appended to, and whether that is an excuse.
-    ///   - sharesNag: whether the other root is of the same nag, and so has the same readers.
+    ///   - root: the event that the enrichment is appended to.
+    ///   - isExcuse: whether that event is an excuse.
+    ///   - sharesNag: whether the related event belongs to the same nag, and so has the same readers.
     func payload(of root: EventID, isExcuse: Bool, sharesNag: Bool) -> [String: String] {
         var payload = ["of": root.description, "kind": kind.rawValue]
         switch kind {
         case .classification: payload["category"] = body["category"]?.stringValue
         case .summary: payload["text"] = isExcuse ? nil : body["text"]?.stringValue
-        case .relation: payload["to"] = sharesNag ? other?.description : nil
-        case .merge: payload["into"] = sharesNag ? other?.description : nil
+        case .relation: payload["to"] = sharesNag ? relatedEvent?.description : nil
+        case .merge: payload["into"] = sharesNag ? relatedEvent?.description : nil
         }
         return payload
     }
@@ -71,7 +72,7 @@ struct Enrichment: Sendable {
 
 extension InputAct {
     /// The earlier input that this one enriches; nil for an input of another kind.
-    var enriched: InputID? {
+    var enrichedInput: InputID? {
         switch self {
         case .classification(let input, _), .summary(let input, _), .relation(let input, _), .merge(let input, _): input
         case .status, .excuse, .note, .nag: nil
@@ -80,10 +81,11 @@ extension InputAct {
 }
 
 extension Ingestion {
-    /// Appends a device's finding about an earlier input of its person, and shows it in the feed in the same act. A
-    /// second finding of the same kind changes nothing.
-    /// - Throws: 403 without the consent `ai_mediation`, 404 where the person gave no such input on the nag or does not
-    ///   see the other one, 409 for a merge into an input that was merged itself, 422 for an input with itself.
+    /// Appends a device's finding about an earlier input of the same person, with an event in the feed. A second
+    /// finding of the same kind changes nothing.
+    /// - Throws: 403 without the consent `ai_mediation`, 404 if the person has no such input on the nag or may not see
+    ///   the related one, 409 for a merge into an input that was merged itself, 422 for a relation of an input to
+    ///   itself.
     func append(
         _ enrichment: Enrichment, to earlier: InputID, on nag: NagID, _ input: Provenance, from caller: Caller,
         in family: FamilyID
@@ -102,12 +104,12 @@ extension Ingestion {
                 ])
             }
             if let isSame: Bool = try row["is_same"] {
-                // The same again gets the first answer again.
+                // A repeated finding gets the first answer; another finding of that kind is not applied.
                 return .answer(result(isSame ? .applied : .alreadyDone))
             }
             var sharesNag = false
             var details: AuditBody = ["kind": enrichment.kind.rawValue, "source": enrichment.source.rawValue]
-            if let other = enrichment.other {
+            if let other = enrichment.relatedEvent {
                 guard other != root else { throw APIError.inputRelatesToItself }
                 sharesNag = try await self.nag(of: other, for: enrichment, caller, in: family, queries) == nag
                 details["other"] = other.description
@@ -127,7 +129,8 @@ extension Ingestion {
         return answer.results[0]
     }
 
-    /// The nag of another root event, which the caller must see.
+    /// Returns the nag of a related root event.
+    /// - Throws: 404 unless the caller may read that nag, 409 for a merge into an input that was merged itself.
     private func nag(
         of other: EventID, for enrichment: Enrichment, _ caller: Caller, in family: FamilyID, _ queries: any Queries
     ) async throws -> NagID {

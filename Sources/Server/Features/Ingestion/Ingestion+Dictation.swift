@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension Ingestion {
-    /// Makes a draft of a nag that a person dictated for somebody else: dictated words may only create drafts.
+    /// Creates a draft of a nag that a person dictated for somebody else. Dictated words may only create drafts.
     /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is not a member,
     ///   422 for content that a draft cannot have.
     func draft(
@@ -18,7 +18,8 @@ extension Ingestion {
             guard nag.dueAt.flooredToMillisecond > caller.now else {
                 throw APIError.dueTimeIsInvalid(DueTimeLimit.past)
             }
-            guard try await !queries.query(MembershipStatements.active([nag.recipientID], in: family)).isEmpty else {
+            let recipients = try await queries.query(MembershipStatements.activeMembers([nag.recipientID], in: family))
+            guard !recipients.isEmpty else {
                 throw APIError.noSuchMember
             }
             let draft = drafts.draft(
@@ -37,7 +38,7 @@ extension Ingestion {
 }
 
 extension SuggestedNag {
-    /// - Throws: 422 for what no draft can hold.
+    /// - Throws: 422 for content that a draft cannot have.
     fileprivate init(dictated order: NagCreate) throws(APIError) {
         guard order.recurrence == nil, order.policyID == nil, order.attachmentIDs.isEmpty else {
             throw APIError.dictationIsNoDraft

@@ -9,9 +9,9 @@ extension Ingestion {
     /// has changed since then edits its open draft, or becomes a draft of a new due time for the nag that its executed
     /// draft created. Repeating an import returns the first answer.
     ///
-    /// As with every draft, whether a draft can be approved is checked at the approval.
-    /// - Throws: 403 without the consent `ai_mediation`, 409 for an import id that was used for other items, 422 where
-    ///   all items are invalid.
+    /// An import does not check whether its drafts can be approved; as with every draft, the approval does.
+    /// - Throws: 403 without the consent `ai_mediation`, 409 for an import ID that was used for other items, 422 if all
+    ///   items are invalid.
     func importNags(_ caller: Caller, _ call: Call<NoParameters, NagImport>) async throws -> ImportResult {
         let order = call.body
         if order.isDryRun {
@@ -22,10 +22,10 @@ extension Ingestion {
             var member = try await services.access.member(caller, of: order.familyID, queries)
             var examined = try await examine(order, member, caller, queries)
             if let refusal = examined.refusal { throw refusal }
-            // Drafts of an import are read by their ids.
+            // The drafts of an import are listed by their IDs, so these ascend in the order of the items.
             let ids = examined.steps.map { _ in services.random.identifier(at: caller.now) as DraftID }.sorted()
             for (number, (index, step)) in examined.steps.enumerated() {
-                // Read again after each act, which the next one depends on.
+                // Each act requires the sequence number that the act before it left.
                 if number > 0 { member = try await services.access.member(caller, of: order.familyID, queries) }
                 let (act, draft) = try await act(
                     step, of: order.items[index], in: order, as: ids[number], by: member, caller, queries)
@@ -37,38 +37,39 @@ extension Ingestion {
         }
     }
 
-    /// The act of a step, and the draft that it makes or edits.
+    /// Returns the act of a step, and the ID of the draft that it creates or edits.
     private func act(
         _ step: ImportStep, of item: ImportItem, in order: NagImport, as id: DraftID, by member: Member,
         _ caller: Caller, _ queries: any Queries
     ) async throws -> (Act, DraftID) {
-        func drafting(_ body: DraftBody) -> DraftResponse {
+        func makeDraft(_ body: DraftBody) -> DraftResponse {
             var draft = drafts.draft(body, id: id, from: order.source, by: member, caller.context)
             (draft.importID, draft.itemID) = (order.importID, item.itemID.input)
             return draft
         }
-        func change(to draft: DraftID) -> SQL {
+        func storeChange(to draft: DraftID) -> SQL {
             IngestionStatements.change(item, to: draft, in: order.importID, of: member.userID, at: caller.now)
         }
         switch step {
-        case .draft:
-            let draft = drafting(.suggestedNag(item.nag))
+        case .createDraft:
+            let draft = makeDraft(.suggestedNag(item.nag))
             let insert = IngestionStatements.insert(item, became: draft, at: caller.now)
             return (try await drafts.creationAct(draft, by: member, [insert], at: caller.now, queries), id)
-        case .move(let nag):
-            var draft = drafting(.dueChange(DueChange(dueAt: item.nag.dueAt)))
+        case .proposeDueTime(let nag):
+            var draft = makeDraft(.dueChange(DueChange(dueAt: item.nag.dueAt)))
             draft.nagID = nag.id
             if nag.creatorID != member.userID { draft.addresseeID = nag.creatorID }
-            return (try await drafts.creationAct(draft, by: member, [change(to: id)], at: caller.now, queries), id)
-        case .edit(var draft, let body):
-            let statement = change(to: draft.id)
+            return (try await drafts.creationAct(draft, by: member, [storeChange(to: id)], at: caller.now, queries), id)
+        case .editDraft(var draft, let body):
+            let statement = storeChange(to: draft.id)
             let act = try await drafts.edit(&draft, to: body, by: member, [statement], at: caller.now, queries)
             return (act, draft.id)
         }
     }
 
-    // MARK: What becomes of the items
+    // MARK: Examining the items
 
+    /// Returns the results of the items, and the steps to take for new and changed ones.
     private func examine(
         _ order: NagImport, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> ExaminedImport {
@@ -76,37 +77,39 @@ extension Ingestion {
             try await queries.query(AIStatements.permission(member.userID, in: order.familyID)).one())
         let ids = order.items.map(\.itemID.input)
         guard Set(ids).count == ids.count else { throw APIError.itemsAreRepeated }
-        let used = try await queries.query(
+        let importers = try await queries.query(
             IngestionStatements.importers(of: order.importID, in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
-        let known = try await results(ids, of: member.userID, in: order.familyID, queries)
-        let earlier = try await drafts.drafts(known.values.compactMap(\.imported?.draft), for: member, queries)
+        let storedResults = try await results(ids, of: member.userID, in: order.familyID, queries)
+        let earlier = try await drafts.drafts(
+            storedResults.values.compactMap(\.importedItem?.draft), for: member, queries)
         let members = try await queries.query(
-            MembershipStatements.active(order.items.map(\.nag.recipientID), in: order.familyID)
+            MembershipStatements.activeMembers(order.items.map(\.nag.recipientID), in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
         var examined = ExaminedImport()
         for (index, item) in order.items.enumerated() {
-            let kept = known[ids[index]]
-            let draft = kept?.imported.flatMap { imported in earlier.first { $0.id == imported.draft } }
+            let stored = storedResults[ids[index]]
+            let draft = stored?.importedItem.flatMap { imported in earlier.first { $0.id == imported.draft } }
             let step: ImportStep?
-            if kept == nil {
-                step = .draft
-            } else if let draft, kept?.isOf(item) == false {
+            if stored == nil {
+                step = .createDraft
+            } else if let draft, stored?.matches(item) == false {
                 step = try await self.step(changing: draft, to: item.nag, caller, queries)
             } else {
                 step = nil
             }
             examined.add(
-                item, at: index, of: order, kept, draft, step,
+                item, at: index, of: order, stored, draft, step,
                 fault: step == nil ? nil : Self.fault(of: item.nag, members: members, at: caller.now))
         }
-        let isOthers = used.contains { $0 != member.userID }
-        if isOthers || !used.isEmpty && !examined.steps.isEmpty {
+        let isUsedByAnother = importers.contains { $0 != member.userID }
+        if isUsedByAnother || !importers.isEmpty && !examined.steps.isEmpty {
             throw APIError.importIDWasUsed
         }
         return examined
     }
 
+    /// Returns the reason for which no draft can be made of a nag; nil if one can.
     private static func fault(of nag: SuggestedNag, members: [UserID], at now: Timestamp) -> ImportFault? {
         if let fault = DueTimeLimit.fault(of: nag.dueAt.flooredToMillisecond, now: now) {
             return ImportFault(field: "due_at", message: fault)
@@ -116,23 +119,23 @@ extension Ingestion {
     }
 
     /// Returns the step for a changed item: to edit its open draft, or to propose a new due time for the nag of its
-    /// executed draft. Nil where neither is possible, or where nothing that the draft has is changed.
+    /// executed draft. The result is nil if neither is possible, or if nothing that the draft contains has changed.
     private func step(
         changing draft: DraftResponse, to nag: SuggestedNag, _ caller: Caller, _ queries: any Queries
     ) async throws -> ImportStep? {
-        let isMove = draft.kind == .dueChange
+        let isDueChange = draft.kind == .dueChange
         if draft.progress.state.isOpen {
-            let body = (isMove ? DraftBody.dueChange(DueChange(dueAt: nag.dueAt)) : .suggestedNag(nag))
+            let body = (isDueChange ? DraftBody.dueChange(DueChange(dueAt: nag.dueAt)) : .suggestedNag(nag))
                 .flooredToMillisecond
-            return body == draft.body ? nil : .edit(draft, body)
+            return body == draft.body ? nil : .editDraft(draft, body)
         }
-        guard draft.progress.state == .executed, let id = isMove ? draft.nagID : draft.resultID?.retyped() else {
+        guard draft.progress.state == .executed, let id = isDueChange ? draft.nagID : draft.resultID?.retyped() else {
             return nil
         }
         do {
             let view = try await nags.view(caller, id, queries)
             guard view.nag.status == .open, RoleMatrix.denial(of: .read, by: view.part) == nil else { return nil }
-            return view.nag.dueAt == nag.dueAt.flooredToMillisecond ? nil : .move(view.nag)
+            return view.nag.dueAt == nag.dueAt.flooredToMillisecond ? nil : .proposeDueTime(view.nag)
         } catch let error as APIError where error.code == .notFound {
             return nil
         }
@@ -141,36 +144,37 @@ extension Ingestion {
 
 /// The step that an item of an import takes.
 private enum ImportStep {
-    /// A draft of a nag.
-    case draft
-    /// A draft of another due time of the nag that an earlier draft became.
-    case move(NagResponse)
-    /// The next version of its open draft.
-    case edit(DraftResponse, DraftBody)
+    /// Creates a draft of a nag.
+    case createDraft
+    /// Creates a draft that proposes another due time for the nag that an earlier draft created.
+    case proposeDueTime(NagResponse)
+    /// Replaces the body of the item's open draft.
+    case editDraft(DraftResponse, DraftBody)
 }
 
-/// The results of the items of an import, and the steps that are left to take.
+/// The results of the items of an import, and the steps to take for them.
 private struct ExaminedImport {
     var results: [ImportItemResult] = []
     /// The steps, with the indices of their items.
     var steps: [(index: Int, step: ImportStep)] = []
 
+    /// Adds the result of an item, and its step if that can be taken.
     /// - Parameters:
-    ///   - kept: the stored result of the item; nil for a new item.
+    ///   - stored: the stored result of the item; nil for a new item.
     ///   - draft: the draft that was made of the item; nil for a new item.
-    ///   - fault: the reason for which the step cannot be taken; nil where it can.
+    ///   - fault: the reason for which the step cannot be taken; nil if it can.
     mutating func add(
-        _ item: ImportItem, at index: Int, of order: NagImport, _ kept: StoredInputResult?, _ draft: DraftResponse?,
+        _ item: ImportItem, at index: Int, of order: NagImport, _ stored: StoredInputResult?, _ draft: DraftResponse?,
         _ step: ImportStep?, fault: ImportFault?
     ) {
-        var result = ImportItemResult(itemID: item.itemID, outcome: kept == nil ? .new : .changed)
+        var result = ImportItemResult(itemID: item.itemID, outcome: stored == nil ? .new : .changed)
         if let step {
             if fault == nil { steps.append((index, step)) }
             result.error = fault
-        } else if let imported = kept?.imported {
+        } else if let imported = stored?.importedItem {
             result.draftID = imported.draft
-            // The first answer again, where it was this import.
-            let isSame = kept?.isOf(item) == true && imported.batch == order.importID && !order.isDryRun
+            // A repetition of the same import returns the first outcome.
+            let isSame = stored?.matches(item) == true && imported.batch == order.importID && !order.isDryRun
             let wasNew = draft.map { $0.importID == order.importID && $0.kind == .suggestedNag } ?? true
             result.outcome = !isSame ? .alreadyImported : wasNew ? .new : .changed
         } else {
@@ -183,7 +187,7 @@ private struct ExaminedImport {
         results.append(result)
     }
 
-    /// Names the first item's fault where all are invalid; nil otherwise.
+    /// The refusal of an import whose items are all invalid, with the first item's fault; nil for other imports.
     var refusal: APIError? {
         let faults = results.compactMap(\.error)
         guard let first = faults.first, faults.count == results.count else { return nil }
@@ -196,7 +200,7 @@ private struct ExaminedImport {
 }
 
 extension ImportItemID {
-    /// The id under which the item is stored: a UUID as it is, and one made of anything else (RFC 9562 §5.8).
+    /// The ID under which the item is stored: its own UUID, or one that is derived from another text (RFC 9562 §5.8).
     var input: InputID {
         if let uuid { return uuid }
         let digest = sha256(Array("item:\(wireText)".utf8))

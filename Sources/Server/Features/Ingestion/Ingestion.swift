@@ -5,8 +5,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Accepts the outbox of a device: each input becomes one event of the feed, in the same act as its consequences, and
-/// with its provenance. And imports: each item becomes a draft, which becomes an event when people execute it.
+/// Accepts the outbox of a device and imports. Each input of an outbox becomes one event of the feed, with its
+/// provenance, in the same act as its consequences. Each item of an import becomes a draft, which people may execute.
 ///
 /// Whether an input is allowed is decided by the use case in `Nags`, as for a request.
 final class Ingestion {
@@ -46,16 +46,17 @@ final class Ingestion {
             if let earlier = known[item.clientID] {
                 results.append(earlier.result(for: input))
             } else {
-                results.append(try await take(item, input, from: caller, in: family))
+                results.append(try await process(item, input, from: caller, in: family))
             }
         }
         return OutboxAnswer(results: results)
     }
 
-    private func take(
+    /// Applies an item that has no stored result.
+    private func process(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
-        if let enrichment = Enrichment(item.act, source: input.source), let earlier = item.act.enriched,
+        if let enrichment = Enrichment(item.act, source: input.source), let earlier = item.act.enrichedInput,
             let nag = item.nagID
         {
             return try await enrich(item, input) {
@@ -67,20 +68,20 @@ final class Ingestion {
                 return try await draft(order, input, from: caller, in: family)
             }
             try await apply(item, input, from: caller, in: family)
-            if let kept = try await result(of: input, from: caller, in: family) { return kept }
-            return try await keep(input, item, .alreadyDone, nil, from: caller, in: family)
+            if let stored = try await result(of: input, from: caller, in: family) { return stored }
+            return try await storeResult(input, item, .alreadyDone, nil, from: caller, in: family)
         } catch let error as PostgresError where error.violates(.inputID) {
-            // The same item arrived at the same time by another request: that one's answer is the answer.
-            if let kept = try await result(of: input, from: caller, in: family) { return kept }
+            // Another request applied the same item at the same time: its result is the answer.
+            if let stored = try await result(of: input, from: caller, in: family) { return stored }
             throw error
         } catch let refusal as APIError where refusal.isFinal {
             let outcome: InputOutcome = refusal.status == 409 ? .conflict : .refused
-            return try await keep(
+            return try await storeResult(
                 input, item, outcome, InputRefusal(refusal), from: caller, in: family)
         }
     }
 
-    /// Carries out an enrichment. Its result follows from stored data, so it is not stored as an input of its own.
+    /// Performs an enrichment. It is not stored as an input, because its result follows from stored data.
     private func enrich(
         _ item: OutboxItem, _ input: Provenance, _ work: () async throws -> InputResult
     ) async throws -> InputResult {
@@ -93,6 +94,7 @@ final class Ingestion {
         }
     }
 
+    /// Performs the operation that an item stands for, as its request would.
     private func apply(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws {
@@ -113,14 +115,14 @@ final class Ingestion {
         }
     }
 
-    // MARK: Answers that were given
+    // MARK: Stored results
 
-    /// The number of inputs per person and hour that are stored although they were not applied.
-    private static let notAppliedPerHour = 200
+    /// The largest number of inputs per person and hour that are stored although they were not applied.
+    private static let maxUnappliedPerHour = 200
 
     /// Stores the result of an input that was not applied, so that a retry gets the same answer. Beyond
-    /// `notAppliedPerHour` it is answered but not stored: a retry is decided again.
-    private func keep(
+    /// `maxUnappliedPerHour` the result is returned but not stored, and a retry is decided again.
+    private func storeResult(
         _ input: Provenance, _ item: OutboxItem, _ outcome: InputOutcome, _ refusal: InputRefusal?,
         from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
@@ -130,7 +132,7 @@ final class Ingestion {
                 let member = try await services.access.member(caller, of: family, queries)
                 let counter = RefusalCount(ofInputsBy: member.pseudonym, in: family)
                 let count = try await counter.increment(at: caller.now, queries)
-                if count ?? 1 > Self.notAppliedPerHour { return .answer(OutboxAnswer(results: [result])) }
+                if count ?? 1 > Self.maxUnappliedPerHour { return .answer(OutboxAnswer(results: [result])) }
                 guard let kind = InputKind(item.act.kind) else { return .answer(OutboxAnswer(results: [result])) }
                 var details: AuditBody = ["kind": kind.rawValue, "outcome": outcome.rawValue]
                 details.merge(input.auditDetails)
@@ -155,16 +157,17 @@ final class Ingestion {
         try await results([input.id], of: caller.userID, in: family, services.database)[input.id]?.result(for: input)
     }
 
+    /// Returns the stored results of a person's inputs by their IDs.
     func results(
         _ ids: [InputID], of user: UserID, in family: FamilyID, _ queries: any Queries
     ) async throws -> [InputID: StoredInputResult] {
         let rows = try await queries.query(IngestionStatements.results(ids, of: user, in: family))
-        let kept = try rows.map { row throws(PostgresError) in try StoredInputResult(row) }
-        return Dictionary(kept.map { ($0.id, $0) }) { first, _ in first }
+        let stored = try rows.map { row throws(PostgresError) in try StoredInputResult(row) }
+        return Dictionary(stored.map { ($0.id, $0) }) { first, _ in first }
     }
 }
 
 extension APIError {
-    /// Whether a retry would get the same answer: not after faults, limits, and the end of the session.
+    /// Whether a retry would be refused again. That is not so after faults, rate limits, or the end of the session.
     fileprivate var isFinal: Bool { (400..<500).contains(status) && status != 401 && status != 429 }
 }

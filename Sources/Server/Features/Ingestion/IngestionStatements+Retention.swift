@@ -16,16 +16,16 @@ extension IngestionStatements {
     /// The retention rule for inputs. An input that has enrichments stays as long as they do.
     static let retentionOfInputs = RetentionRule(
         "inputs", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM inputs i WHERE received_at < \($0) AND \(isPlain)" },
+        due: { "SELECT count(*) AS count FROM inputs i WHERE received_at < \($0) AND \(hasNoEnrichments)" },
         end: { count, moment in
             """
             DELETE FROM inputs WHERE (family_id, user_id, id) IN (
-                SELECT family_id, user_id, id FROM inputs i WHERE received_at < \(moment) AND \(isPlain)
+                SELECT family_id, user_id, id FROM inputs i WHERE received_at < \(moment) AND \(hasNoEnrichments)
                 ORDER BY received_at LIMIT \(count))
             """
         })
 
-    private static let isPlain: SQL = """
+    private static let hasNoEnrichments: SQL = """
         NOT EXISTS (SELECT FROM enrichments e WHERE e.family_id = i.family_id AND e.event_id = i.event_id)
         """
 
@@ -52,8 +52,8 @@ extension IngestionStatements {
             """
     }
 
-    /// Deletes at most `limit` summaries of a former member's inputs.
-    static func forgetSummaries(of user: UserID, limit: Int) -> SQL {
+    /// Deletes at most `limit` summaries of a person's inputs in the families that they are or were in.
+    static func deleteSummaries(of user: UserID, limit: Int) -> SQL {
         """
         DELETE FROM enrichments WHERE (family_id, event_id, kind) IN (
             SELECT e.family_id, e.event_id, e.kind

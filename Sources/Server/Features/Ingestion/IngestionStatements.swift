@@ -5,7 +5,7 @@ import SQL
 
 /// Every statement on inputs and enrichments.
 enum IngestionStatements {
-    /// The results of a member's inputs with those ids.
+    /// Reads the results of a member's inputs with those IDs.
     static func results(_ ids: [InputID], of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT id, outcome, event_id, code, message, reason, opens_at, fingerprint, import_id, draft_id FROM inputs
@@ -33,7 +33,7 @@ enum IngestionStatements {
         """
     }
 
-    /// Reads the person who used that id for an import; at most one row.
+    /// Reads the person who used that ID for an import; no row if nobody did.
     static func importers(of batch: ImportID, in family: FamilyID) -> SQL {
         "SELECT DISTINCT user_id FROM inputs WHERE family_id = \(family) AND import_id = \(batch)"
     }
@@ -64,7 +64,8 @@ enum IngestionStatements {
         """
     }
 
-    /// Reads the event that a person's input on a nag became. `is_same` is null if it has no enrichment of that kind.
+    /// Reads the event that a person's input on a nag became. `is_same` is whether it already has this enrichment; null
+    /// if it has none of that kind.
     static func rootEvent(
         of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ enrichment: Enrichment
     ) -> SQL {
@@ -78,7 +79,7 @@ enum IngestionStatements {
         """
     }
 
-    /// The nag of an event that an input became, and whether the input was merged into another.
+    /// Reads the nag of an event that an input became, and whether the input was merged into another.
     static func rootEvent(_ event: EventID, in family: FamilyID) -> SQL {
         """
         SELECT i.nag_id, EXISTS (

@@ -67,28 +67,28 @@ enum InputKind: String, Sendable, CaseIterable {
 
 /// The origin of an input, and the ID of the feed event that the input becomes if it is applied.
 ///
-/// Created once for each input, so that an act that is decided twice still writes one root event.
+/// It is created once for each input, so an act that is decided twice still writes one root event.
 struct Provenance: Sendable {
     let id: InputID
     let event: EventID
     let source: StoredSource
-    /// The confidence of its device in the words; nil where it does not say.
+    /// The device's confidence in the words; nil if the device does not say.
     let confidence: Double?
-    /// The place in the client where it was entered; nil where the client does not say.
+    /// The place in the client where the input was entered; nil if the client does not say.
     let context: SourceContext?
-    /// The time of the input by its maker's clock.
+    /// The time of the input by the clock of its author's device.
     let madeAt: Timestamp
     /// SHA-256 of the item as it was sent; nil for an input of a request.
     let fingerprint: [UInt8]?
-    /// The family whose outbox it came with; nil for an input of a request.
+    /// The family whose outbox contained the input; nil for an input of a request.
     let family: FamilyID?
 
-    /// An input of a request, with what its device says of it.
+    /// Creates the provenance of an input of a request, with the device's details.
     init(_ capture: Capture, at now: Timestamp, event: EventID) {
         self.init(StoredSource(capture.source), capture.confidence, capture.context, at: now, event: event)
     }
 
-    /// An input of a request whose words a draft has kept.
+    /// Creates the provenance of an input of a request whose words come from a draft.
     init(_ source: StoredSource, at now: Timestamp, event: EventID) {
         self.init(source, nil, nil, at: now, event: event)
     }
@@ -106,7 +106,7 @@ struct Provenance: Sendable {
         family = nil
     }
 
-    /// An input from a device's outbox.
+    /// Creates the provenance of an input from a device's outbox.
     init(_ item: OutboxItem, of family: FamilyID, event: EventID) {
         id = item.clientID
         self.event = event
@@ -132,14 +132,15 @@ struct Provenance: Sendable {
         return details
     }
 
-    /// - Throws: 404 for an input of an outbox about a nag that is not its family's: its result is in the family's ledger.
+    /// Requires that an input of an outbox is about a nag of the outbox's family, whose ledger stores the result.
+    /// - Throws: 404 for another nag.
     func requireSameFamily(_ nag: NagResponse) throws(APIError) {
         if let family, family != nag.familyID { throw APIError.noSuchNag }
     }
 
     /// Part of the act that applies the input: stores it. A second input with the same ID violates `inputs_pkey` and
     /// rolls the whole act back, so an input has one root event even under concurrency.
-    func root(_ kind: InputKind, by user: UserID, on nag: NagID, at now: Timestamp) -> SQL {
+    func insert(_ kind: InputKind, by user: UserID, on nag: NagID, at now: Timestamp) -> SQL {
         IngestionStatements.insert(self, kind, by: user, on: nag, at: now, outcome: .applied, refusal: nil)
     }
 }

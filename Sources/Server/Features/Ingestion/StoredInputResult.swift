@@ -2,21 +2,21 @@ import Contract
 import Domain
 import Postgres
 
-/// The stored result of an input, and what the input was.
+/// The stored result of an input, with the fingerprint of the input.
 struct StoredInputResult {
     let id: InputID
     /// The result of an input; nil for an imported item.
     private let result: InputResult?
     let fingerprint: [UInt8]?
     /// The import and the draft of an imported item; nil for other inputs.
-    let imported: (batch: ImportID, draft: DraftID)?
+    let importedItem: (batch: ImportID, draft: DraftID)?
 
     init(_ row: Row) throws(PostgresError) {
         id = try row["id"]
         fingerprint = try row["fingerprint"]
         let (batch, draft): (ImportID?, DraftID?) = (try row["import_id"], try row["draft_id"])
         if let batch, let draft {
-            (result, imported) = (nil, (batch, draft))
+            (result, importedItem) = (nil, (batch, draft))
             return
         }
         let (outcome, code, message): (String, String?, String?) = (
@@ -29,13 +29,13 @@ struct StoredInputResult {
         }
         result = InputResult(
             clientID: id, outcome: outcome, eventID: try row["event_id"], draftID: draft, error: refusal)
-        imported = nil
+        importedItem = nil
     }
 
-    /// Whether the input was this item, as it is now.
-    func isOf(_ item: ImportItem) -> Bool { fingerprint == IngestionStatements.fingerprint(of: item) }
+    /// Whether the input was this item with the same content.
+    func matches(_ item: ImportItem) -> Bool { fingerprint == IngestionStatements.fingerprint(of: item) }
 
-    /// The first result; a conflict when the id was used for another input.
+    /// Returns the stored result; a refusal if the ID was used for another input.
     func result(for input: Provenance) -> InputResult {
         if let result, fingerprint == input.fingerprint { return result }
         return InputResult(

@@ -5,14 +5,17 @@ import ModelProviders
 import NagzAI
 import Postgres
 
-/// A key as it is stored.
+/// A person's key for a model provider, as it is stored: its secret is sealed.
 struct StoredAIKey {
     let user: UserID
+    /// The key as its owner sees it: the provider, the model and the endpoint, without the secret.
     let key: AIKeyResponse
+    /// The ID of the master key that sealed the secret.
     let master: [UInt8]
+    /// The sealed secret.
     let sealed: [UInt8]
 
-    /// Seals a secret.
+    /// Seals a secret with a master key.
     /// - Parameter nonce: 24 random bytes.
     init(_ secret: Secret, _ key: AIKeyResponse, of user: UserID, by master: MasterKey, nonce: [UInt8]) {
         (self.user, self.key, self.master) = (user, key, master.id)
@@ -34,14 +37,15 @@ struct StoredAIKey {
     /// The digest of the sealed key. It differs for each key that was ever stored.
     var digest: [UInt8] { sha256(sealed) }
 
-    /// The secret; nil without the master key that sealed it, or if what it is bound to was changed.
+    /// Returns the secret; nil without the master key that sealed it, or if its owner, provider or endpoint was
+    /// changed.
     private func secret(_ keyring: AuditKeyring) -> String? {
         let bytes = keyring.masters.first { $0.id == master }?.open(
             sealed, for: Self.purpose, associatedData: Self.bound(user, key.provider, key.endpoint))
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The key, ready for use; nil if it cannot be opened.
+    /// Returns the key with its secret, ready for use; nil if it cannot be opened.
     func opened(_ keyring: AuditKeyring) -> OpenedAIKey? {
         guard let secret = secret(keyring), let endpoint = ThirdPartyURL(key.endpoint) else { return nil }
         return OpenedAIKey(
@@ -49,8 +53,8 @@ struct StoredAIKey {
             tokensField: key.tokensField, secret: ModelKey(secret), digest: digest)
     }
 
-    /// Returns the same key, sealed again; nil if it cannot be opened.
-    func sealedAgain(_ keyring: AuditKeyring, by master: MasterKey, nonce: [UInt8]) -> StoredAIKey? {
+    /// Returns the same key, sealed with another master key; nil if it cannot be opened.
+    func resealed(_ keyring: AuditKeyring, by master: MasterKey, nonce: [UInt8]) -> StoredAIKey? {
         secret(keyring).map { StoredAIKey(Secret($0), key, of: user, by: master, nonce: nonce) }
     }
 

@@ -6,14 +6,14 @@ import SQL
 extension SchemaStyle: SQLBindable, SQLDecodable {}
 extension TokensField: SQLBindable, SQLDecodable {}
 
-/// Every statement on people's keys for models. A trigger deletes all of a person's when the account is deleted.
+/// Every statement on people's keys for models. A trigger deletes a person's keys when the account is deleted.
 enum AIKeyStatements {
     private static let columns: SQL = """
         k.user_id, k.provider, k.endpoint, k.model, k.schema_style, k.tokens_field, k.master, k.sealed, k.hint,
         k.created_at, k.used_at
         """
 
-    static func all(of user: UserID) -> SQL {
+    static func keys(of user: UserID) -> SQL {
         "SELECT \(columns) FROM ai_keys k WHERE k.user_id = \(user) ORDER BY k.provider"
     }
 
@@ -30,9 +30,9 @@ enum AIKeyStatements {
         """
     }
 
-    /// A person's keys without their secrets.
+    /// Reads a person's keys without their secrets, for an export.
     static func exported(_ page: ExportPage) -> SQL {
-        // They have no ids: one page has them all.
+        // Keys have no IDs. One page can hold all of a person's keys, so the owner's ID serves as the position.
         """
         SELECT k.user_id AS id, jsonb_build_object(
             'provider', k.provider, 'endpoint', k.endpoint, 'model', k.model, 'hint', k.hint,
@@ -78,12 +78,12 @@ enum AIKeyStatements {
     // MARK: Rotation of the master key
 
     /// Returns a query for keys that were sealed by another master key.
-    static func outdated(_ master: [UInt8], _ limit: Int64) -> SQL {
+    static func sealedByOthers(than master: [UInt8], _ limit: Int64) -> SQL {
         "SELECT \(columns) FROM ai_keys k WHERE k.master <> \(master) ORDER BY k.user_id, k.provider LIMIT \(limit)"
     }
 
-    /// Replaces a seal, unless the key has been replaced in the meantime.
-    static func sealAgain(_ old: StoredAIKey, _ new: StoredAIKey) -> SQL {
+    /// Replaces the sealed secret of a key, unless the key has been replaced in the meantime.
+    static func replaceSealed(_ old: StoredAIKey, _ new: StoredAIKey) -> SQL {
         """
         UPDATE ai_keys SET master = \(new.master), sealed = \(new.sealed)
         WHERE user_id = \(old.user) AND provider = \(old.key.provider) AND sealed = \(old.sealed)

@@ -6,13 +6,13 @@ import NagzAI
 import Postgres
 import SQL
 
-/// People's own keys for third parties' models. Everybody sees, checks and deletes their own only.
+/// People's own keys for third parties' models. Everybody sees, checks and deletes only their own.
 ///
-/// A secret is sealed before it is stored, is bound to its owner, provider and endpoint, and leaves the server towards
-/// that endpoint only. A key goes with its owner's account.
+/// A secret is sealed before it is stored, is bound to its owner, provider and endpoint, and is sent to that endpoint
+/// only. Keys are deleted with their owner's account.
 final class AIKeys {
     private let services: Services
-    /// Limits the calls of third parties for checks: one at a time for each person.
+    /// Limits the calls to third parties for checks to one at a time for each person.
     private let calls: KeyedLimiter<UserID>
 
     init(_ services: Services) {
@@ -29,26 +29,26 @@ final class AIKeys {
         routes.signedIn(API.listModelProviders, ProviderList(services).list)
     }
 
-    /// Stores a key in the place of an earlier one.
+    /// Stores one of the caller's own keys, and replaces an earlier one for the same provider.
     func set(_ caller: Caller, _ call: Call<AIKeyPath, AIKeyUpdate>) async throws -> AIKeyResponse {
         if let earlier: AIKeyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (provider, body) = (call.parameters.provider, call.body)
-        let (account, email) = try await adult(caller)
+        let (account, email) = try await requireAdult(caller)
         guard let master = services.auditKeyring?.masters.first else { throw APIError.keyringIsMissing }
         let endpoint = try Self.endpoint(of: provider, body.endpoint)
-        let chain = account.family ?? .outside
+        let ledger = account.family ?? .outside
         return try await services.withConfirmedPassword(
-            body.password, of: account, email, caller, in: chain
+            body.password, of: account, email, caller, in: ledger
         ) { success in
-            if provider == .custom { try await requireOuter(endpoint, caller) }
+            if provider == .custom { try await requirePublic(endpoint, caller) }
             let key = AIKeyResponse(
                 provider: provider, hint: "…" + body.key.wireText.suffix(4), model: body.model,
                 endpoint: endpoint.text, schemaStyle: body.schemaStyle ?? .jsonSchema,
                 tokensField: body.tokensField ?? provider.usualTokensField, createdAt: caller.now, lastUsedAt: nil)
             let stored = StoredAIKey(
                 body.key, key, of: caller.userID, by: master, nonce: services.random.bytes(24))
-            return try await services.ledger.write(caller, in: chain) { queries in
-                let seq = try await Ledger.newestNumber(of: chain, queries)
+            return try await services.ledger.write(caller, in: ledger) { queries in
+                let seq = try await Ledger.newestNumber(of: ledger, queries)
                 let account = try await services.access.account(caller, queries)
                 guard account.connectableAddress != nil else { return Self.denied(account, since: seq) }
                 let count = DailyCount(limit: .aiKeyChanges, user: caller.userID)
@@ -63,19 +63,19 @@ final class AIKeys {
         }
     }
 
-    /// The caller's own keys.
+    /// Lists the caller's own keys.
     func list(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AIKeyList {
         _ = try await services.access.account(caller, services.database)
-        let rows = try await services.database.query(AIKeyStatements.all(of: caller.userID))
+        let rows = try await services.database.query(AIKeyStatements.keys(of: caller.userID))
         return AIKeyList(items: try rows.map { row throws(PostgresError) in try StoredAIKey(row).key })
     }
 
     /// Deletes one of the caller's own keys.
     func delete(_ caller: Caller, _ call: Call<AIKeyPath, NoBody>) async throws -> NoAnswer {
         let provider = call.parameters.provider
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+        let ledger = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: ledger) { queries in
+            let seq = try await Ledger.newestNumber(of: ledger, queries)
             let account = try await services.access.account(caller, queries)
             guard try await queries.query(AIKeyStatements.key(of: caller.userID, provider)).first != nil else {
                 throw APIError.noSuchKey
@@ -90,7 +90,7 @@ final class AIKeys {
 
     /// Asks the provider once whether it accepts the key and has the model.
     func check(_ caller: Caller, _ call: Call<AIKeyPath, NoBody>) async throws -> AIKeyCheck {
-        _ = try await adult(caller)
+        _ = try await requireAdult(caller)
         let read = AIKeyStatements.key(of: caller.userID, call.parameters.provider)
         guard let stored = try await services.database.query(read).first.map(StoredAIKey.init) else {
             throw APIError.noSuchKey
@@ -106,14 +106,14 @@ final class AIKeys {
 
     // MARK: Conditions
 
-    /// The caller's account and its email address.
+    /// Returns the caller's account and its email address.
     /// - Throws: 403 for children and accounts without a sign-in of their own, with an entry in the audit log.
-    private func adult(_ caller: Caller) async throws -> (Account, email: String) {
+    private func requireAdult(_ caller: Caller) async throws -> (Account, email: String) {
         let account = try await services.access.account(caller, services.database)
         if let email = account.connectableAddress { return (account, email) }
-        let chain = account.family ?? .outside
-        let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+        let ledger = account.family ?? .outside
+        let _: NoAnswer = try await services.ledger.write(caller, in: ledger) { queries in
+            let seq = try await Ledger.newestNumber(of: ledger, queries)
             return Self.denied(try await services.access.account(caller, queries), since: seq)
         }
         throw APIError(.authorizationDenied, .keysForAdultsOnly)
@@ -129,17 +129,25 @@ final class AIKeys {
     }
 
     /// Returns the endpoint that a key is sent to.
-    /// - Throws: 422 for a custom provider without an endpoint, and for another one with one.
-    private static func endpoint(of provider: KeyProvider, _ given: String?) throws(APIError) -> ThirdPartyURL {
+    /// - Throws: 422 for a custom provider without an endpoint, and for any other provider with one.
+    private static func endpoint(
+        of provider: KeyProvider, _ customEndpoint: String?
+    ) throws(APIError) -> ThirdPartyURL {
         if let usual = provider.usualEndpoint {
-            guard given == nil, let url = ThirdPartyURL(usual) else { throw APIError.onlyCustomProvidersHaveEndpoints }
+            guard customEndpoint == nil, let url = ThirdPartyURL(usual) else {
+                throw APIError.onlyCustomProvidersHaveEndpoints
+            }
             return url
         }
-        guard let url = given.flatMap({ ThirdPartyURL($0) }) else { throw APIError.customProviderNeedsEndpoint }
+        guard let url = customEndpoint.flatMap({ ThirdPartyURL($0) }) else {
+            throw APIError.customProviderNeedsEndpoint
+        }
         return url
     }
 
-    private func requireOuter(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
+    /// Requires an endpoint on the public internet.
+    /// - Throws: 422 for another one.
+    private func requirePublic(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
         guard endpoint.hasPublicName else { throw APIError.endpointIsNotPublic }
         guard try await calls.run(caller.userID, { try await services.models.isPublic(endpoint) }) else {
             throw APIError.endpointIsNotPublic

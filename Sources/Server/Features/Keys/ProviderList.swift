@@ -11,8 +11,8 @@ struct ProviderList {
 
     init(_ services: Services) { self.services = services }
 
-    /// Lists the rules, the server's gateway, and the caller's own keys. The gateway is asked whether it is available;
-    /// for a third party the result of the latest check or question is given.
+    /// Lists the rules, the server's gateway, and the providers of the caller's own keys. The gateway is asked whether
+    /// it is available; for a third party, the list shows the result of the latest check or question.
     func list(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> ModelProviderList {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
@@ -29,10 +29,10 @@ struct ProviderList {
         let chosen = try? models.key(for: nil).get()
         let thirdParties = KeyProvider.allCases.map { provider in
             let key = models.keys.first { $0.key.provider == provider }
-            let isAsked = key.map { chosen?.sealed == $0.sealed } ?? false
+            let isChosen = key.map { chosen?.sealed == $0.sealed } ?? false
             return thirdParty(
                 provider, key, isChild: member.role == .child, isAllowed: models.familyAllowsThirdParties,
-                isUsed: isAsked && (mode == .auto || mode == .byoOnly))
+                isUsed: isChosen && (mode == .auto || mode == .byoOnly))
         }
         return ModelProviderList(items: [rules, gateway] + thirdParties)
     }

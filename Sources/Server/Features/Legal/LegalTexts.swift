@@ -1,20 +1,20 @@
 import Audit
 import Contract
 
-/// Terms and privacy policy in plain words. A change of the words needs a new version.
+/// The terms of service and the privacy policy. Every change of a text needs a new version.
 enum LegalTexts {
     /// The privacy policy. Its version ends with a digest of the paragraphs about third parties, which depend on the
     /// server's configuration.
     static func privacyPolicy(_ parties: ThirdPartyRecipients) -> LegalDocument {
-        let others = others(parties)
-        let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))
+        let thirdParties = thirdPartyParagraphs(parties)
+        let digest = hexadecimal(Array(sha256(Array(thirdParties.utf8)).prefix(2)))
         return LegalDocument(
             title: "Privacy policy", version: "1.6-\(digest)", effectiveDate: "2026-11-27",
-            content: "\(whatIsKept)\n\n\(others)\n\n\(rights)")
+            content: "\(whatIsKept)\n\n\(thirdParties)\n\n\(rights)")
     }
 
-    /// Returns the paragraphs about third parties, one for each.
-    private static func others(_ parties: ThirdPartyRecipients) -> String {
+    /// Returns the section about third parties, with a paragraph for each.
+    private static func thirdPartyParagraphs(_ parties: ThirdPartyRecipients) -> String {
         var paragraphs: [String] = []
         if let push = parties.push {
             paragraphs.append(

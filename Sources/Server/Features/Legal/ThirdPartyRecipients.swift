@@ -1,17 +1,17 @@
 import HTTPClient
 
-/// The third parties that get something of what people write, as this server is configured. The privacy policy names
-/// each of them.
+/// The third parties that receive data about people, by this server's configuration. The privacy policy names each of
+/// them.
 struct ThirdPartyRecipients: Sendable {
     /// The service that forwards push messages; nil if none are sent.
     var push: String?
-    /// Whether it learns the addresses of devices.
+    /// Whether the push service learns the addresses of devices.
     var learnsDevices = true
-    /// Whether messages go to browsers, through the push services of their makers.
+    /// Whether messages are sent to browsers, through the push services of the browsers' makers.
     var hasWebPush = false
     /// The service that forwards text messages; nil if none are sent.
     var sms: String?
-    /// Whether it gets codes for telephone numbers that people enter.
+    /// Whether the service for text messages also sends codes to telephone numbers that people enter.
     var sendsCodes = false
     /// The service that forwards mails about accounts; nil if none are sent.
     var mail: String?

@@ -4,13 +4,14 @@ import Reactor
 
 /// The figures of a dashboard: rates of the last minute, charts of the last five.
 enum Dashboard {
-    /// - Parameter counts: the product's; nil while there are none yet.
+    /// Returns the figures and charts.
+    /// - Parameter counts: the numbers of nags, people and families; nil if they are not shown.
     static func figures(
         _ telemetry: Telemetry, _ counts: ProductCounts.Counts?, at now: Timestamp
     ) -> MetricsResponse {
         let samples = telemetry.samples
         let steps = zip(samples, samples.dropFirst()).filter { $0.at < $1.at }.map { Step($0, $1) }
-        // The newest step may be very short: the minute before it evens that out.
+        // The newest step may be very short, so the rates are computed over the last minute.
         let minute = samples.count > 1 ? Step(samples[max(0, samples.count - 14)], samples[samples.count - 1]) : nil
         let lag = telemetry.loops.map(\.lagNanoseconds.value).max() ?? 0
         let (sessions, waiting) = (sum(telemetry, \.sessions), sum(telemetry, \.waiting))

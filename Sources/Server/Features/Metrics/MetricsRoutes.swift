@@ -7,7 +7,7 @@ enum MetricsRoutes {
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
     ) {
         routes.optionallySignedIn(API.getMetrics) { caller, _, _ in
-            // How many users, families and nags there are is for administrators.
+            // Only administrators see the numbers of users, families and nags.
             let account =
                 if let caller { try? await services.access.account(caller, services.database) } else { nil as Account? }
             let product = account?.isAdmin == true ? await counts.current(services.database) : nil
@@ -16,7 +16,7 @@ enum MetricsRoutes {
     }
 }
 
-/// `/metrics` for Prometheus, on a listener of its own: the server's figures are not for its clients.
+/// `/metrics` for Prometheus. It has a listener of its own, because the server's clients must not see it.
 enum MetricsListener {
     /// The limits of the listener: at most 16 connections, because scrapes are few, and no request bodies.
     static var limits: Limits {

@@ -22,7 +22,7 @@ final class ProductCounts: Sendable {
 
     private let state = Locked(State())
 
-    /// The last counts; nil before the first, and while the database has never answered.
+    /// Returns the latest counts, after counting again if that is due; nil before the first count that succeeded.
     func current(_ database: Database) async -> Counts? {
         let (isDue, known) = state.withLock { state in (state.schedule.begin(at: .now()), state.counts) }
         guard isDue else { return known }
@@ -50,24 +50,24 @@ final class ProductCounts: Sendable {
     }
 }
 
-/// The schedule of a costly read: one at a time, at least five seconds after the last one, and at most a hundredth of
-/// the time.
+/// The schedule of a costly read. It runs once at a time, at least five seconds after the last run, and takes at most
+/// about a hundredth of the time.
 struct RefreshSchedule {
-    static let period = Duration.seconds(5)
+    static let minPause = Duration.seconds(5)
 
-    private var started: MonotonicTime?
-    private var due: MonotonicTime?
+    private var startTime: MonotonicTime?
+    private var nextStart: MonotonicTime?
 
-    /// Returns whether the caller should run it now; if so, the caller MUST report the end.
+    /// Returns whether the caller should run the read now. If so, the caller MUST call `end` afterwards.
     mutating func begin(at now: MonotonicTime) -> Bool {
-        guard started == nil, due.map({ $0 <= now }) ?? true else { return false }
-        started = now
+        guard startTime == nil, nextStart.map({ $0 <= now }) ?? true else { return false }
+        startTime = now
         return true
     }
 
     mutating func end(at now: MonotonicTime) {
-        guard let started else { return }
-        due = now + max(Self.period, now.elapsed(since: started) * 100)
-        self.started = nil
+        guard let startTime else { return }
+        nextStart = now + max(Self.minPause, now.elapsed(since: startTime) * 100)
+        self.startTime = nil
     }
 }

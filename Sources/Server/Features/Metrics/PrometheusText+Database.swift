@@ -1,9 +1,9 @@
 import Domain
 
 extension PrometheusText {
-    /// The database's clock and its standbys; nothing while it does not answer. The lag is 0 without standbys, and missing
-    /// where it is hidden.
-    mutating func database(_ figures: DatabaseFigures?) {
+    /// Writes the offset of the database's clock and the state of its standbys; nothing while the database does not
+    /// answer. The lag is 0 without standbys, and missing if the server may not see it.
+    mutating func writeDatabase(_ figures: DatabaseFigures?) {
         guard let figures else { return }
         begin("nagz_clock_offset_seconds", "gauge", "How far the server's clock is ahead of the database's.")
         line("nagz_clock_offset_seconds", "", "\(Double(figures.clockOffset.microseconds) / 1e6)")

@@ -2,7 +2,7 @@ import Domain
 
 extension PrometheusText {
     /// Writes the results of deliveries on this instance, by channel and result.
-    mutating func deliveries(_ channels: [DeliveryFigures], _ now: Timestamp) {
+    mutating func writeDeliveries(_ channels: [DeliveryFigures], _ now: Timestamp) {
         begin("nagz_deliveries_total", "counter", "Attempts at notifications, by what they ended in.")
         for one in channels {
             let counts = [

@@ -17,7 +17,7 @@ struct PrometheusText {
             }
         }
         begin("nagz_http_request_duration_seconds", "histogram", "From a request's first byte to its answer's last.")
-        for one in series { histogram("nagz_http_request_duration_seconds", Self.labels(one), one.durations) }
+        for one in series { writeHistogram("nagz_http_request_duration_seconds", Self.labels(one), one.durations) }
         single("nagz_http_received_bytes_total", "counter", "Bytes of requests.", telemetry.requests.bytesIn.value)
         single("nagz_http_sent_bytes_total", "counter", "Bytes of answers.", telemetry.requests.bytesOut.value)
         single("nagz_http_connections", "gauge", "Open connections.", telemetry.connections)
@@ -49,11 +49,11 @@ struct PrometheusText {
             line("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")
         }
 
-        database(telemetry.database)
-        auditLog(head, now)
-        scheduler(telemetry.scheduler, now)
-        realtime(telemetry.realtime)
-        deliveries(telemetry.deliveries, now)
+        writeDatabase(telemetry.database)
+        writeAuditLog(head, now)
+        writeScheduler(telemetry.scheduler, now)
+        writeRealtime(telemetry.realtime)
+        writeDeliveries(telemetry.deliveries, now)
         begin("nagz_retention_rows_total", "counter", "Rows that retention has ended.")
         for (name, rows) in telemetry.retention.rows {
             line("nagz_retention_rows_total", #"data="\#(name)""#, String(rows))
@@ -78,8 +78,8 @@ struct PrometheusText {
         line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
     }
 
-    /// The scheduler: the lag is how long the nag that waits longest has been due.
-    private mutating func scheduler(_ status: SchedulerStatus, _ now: Timestamp) {
+    /// Writes the scheduler's figures. The lag is the time for which the oldest due nag has been due.
+    private mutating func writeScheduler(_ status: SchedulerStatus, _ now: Timestamp) {
         guard status.isOn else { return }
         single("nagz_scheduler_steps_total", "counter", "Steps of escalation taken.", status.steps.value)
         single(
@@ -95,7 +95,7 @@ struct PrometheusText {
         line("nagz_scheduler_lag_seconds", "", "\(Double(status.lag(at: now).microseconds) / 1e6)")
     }
 
-    private mutating func realtime(_ counters: RealtimeCounters) {
+    private mutating func writeRealtime(_ counters: RealtimeCounters) {
         single("nagz_sockets", "gauge", "Open WebSockets.", counters.open.value)
         single("nagz_sockets_opened_total", "counter", "WebSockets opened.", counters.opened.value)
         begin("nagz_sockets_closed_total", "counter", "WebSockets closed or refused, by reason.")
@@ -111,8 +111,8 @@ struct PrometheusText {
             counters.listening.value)
     }
 
-    /// The audit log. `nagz_audit_alarm` is 1 when an operator should look.
-    private mutating func auditLog(_ head: CheckpointStatus, _ now: Timestamp) {
+    /// Writes the figures of the audit log. `nagz_audit_alarm` is 1 if an operator should look into it.
+    private mutating func writeAuditLog(_ head: CheckpointStatus, _ now: Timestamp) {
         guard head.isOn else { return }
         let snapshot = head.current
         single(
@@ -126,14 +126,14 @@ struct PrometheusText {
         single(
             "nagz_audit_open_findings", "gauge", "Findings of verifications on request that nobody has acknowledged.",
             head.pass.openFindings)
-        check(head.pass, now)
+        writeCheck(head.pass, now)
         guard let checkpoint = snapshot.checkpoint else { return }
         begin("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
         line("nagz_audit_checkpoint_age_seconds", "", "\(Double(max(0, (now - checkpoint.time).microseconds)) / 1e6)")
     }
 
-    /// The background check of the log: the running pass and the last full one.
-    private mutating func check(_ pass: PassStatus, _ now: Timestamp) {
+    /// Writes the figures of the background check of the log: the running pass and the last full one.
+    private mutating func writeCheck(_ pass: PassStatus, _ now: Timestamp) {
         guard let status = pass.now else { return }
         single(
             "nagz_audit_check_alarm", "gauge", "Whether the log does not hold or does not explain the state.",
@@ -152,20 +152,24 @@ struct PrometheusText {
         #"method="\#(series.method)",route="\#(series.route)""#
     }
 
+    /// Writes the header of a metric.
     mutating func begin(_ name: String, _ type: String, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
     }
 
-    /// - Parameter labels: as `name="value"`, joined by commas; no value of ours needs escaping.
+    /// Writes a sample of the metric.
+    /// - Parameter labels: as `name="value"`, joined by commas. The server's values need no escaping.
     mutating func line(_ name: String, _ labels: String, _ value: String) {
         text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
     }
 
+    /// Writes a metric that has one sample without labels.
     mutating func single(_ name: String, _ type: String, _ help: String, _ value: Int) {
         begin(name, type, help)
         line(name, "", String(value))
     }
 
+    /// Writes a metric that has one sample for each event loop.
     private mutating func perLoop(
         _ telemetry: Telemetry, _ name: String, _ type: String, _ help: String, _ gauge: KeyPath<LoopGauges, Counter>
     ) {
@@ -175,8 +179,8 @@ struct PrometheusText {
         }
     }
 
-    /// Nothing for an empty histogram. In Prometheus each bucket includes all smaller ones.
-    private mutating func histogram(_ name: String, _ labels: String, _ histogram: Histogram) {
+    /// Writes a histogram; nothing for an empty one. In Prometheus each bucket includes all smaller ones.
+    private mutating func writeHistogram(_ name: String, _ labels: String, _ histogram: Histogram) {
         let counts = histogram.counts
         let all = counts.reduce(0, +)
         guard all > 0 else { return }

@@ -6,7 +6,8 @@ import SQL
 
 extension Nags {
     /// Adds a note that everybody who may read the nag can read, at most `NagLimit.notesPerDay` a day. It is refused if
-    /// the author may not nag the recipient. The feed shows the text; the audit log records its length.
+    /// the author may not contact the creator or the recipient. The feed shows the text; the audit log records its
+    /// length.
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
         let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
             try input.requireSameFamily(view.nag)
@@ -32,7 +33,7 @@ extension Nags {
                     .nagNoteAdded, details: details,
                     statements: [
                         event(.noteAdded, view, at: caller.now, ["text": text], from: input),
-                        input.root(.note, by: view.userID, on: nag, at: caller.now),
+                        input.insert(.note, by: view.userID, on: nag, at: caller.now),
                     ]),
                 view.nag)
         }

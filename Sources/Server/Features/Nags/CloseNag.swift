@@ -3,8 +3,9 @@ import Contract
 import Domain
 
 extension Nags {
-    /// Withdraws a nag, for its creator, and for the guardians of the child who receives it if it is of a connection.
-    /// Of creator and recipient, those who did not do it are notified. Repeating it changes nothing.
+    /// Withdraws a nag, for its creator, and for the guardians of the child who receives it if it is of a connection. A
+    /// creator who did not withdraw it is notified, and so is the recipient if they were notified of the nag. Repeating
+    /// a withdrawal changes nothing.
     package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }
@@ -32,6 +33,7 @@ extension Nags {
         try await setDismissed(true, caller, call)
     }
 
+    /// Shows a dismissed nag in its recipient's lists again.
     package func undismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await setDismissed(false, caller, call)
     }
@@ -53,7 +55,7 @@ extension Nags {
                     statements: [
                         NagStatements.setDismissed(nag.id, at: nag.recipientDismissedAt),
                         event(isDismissed ? .dismissed : .undismissed, view, at: caller.now, from: input),
-                        input.root(isDismissed ? .dismiss : .undismiss, by: view.userID, on: nag.id, at: caller.now),
+                        input.insert(isDismissed ? .dismiss : .undismiss, by: view.userID, on: nag.id, at: caller.now),
                     ]),
                 nag)
         }

@@ -6,9 +6,9 @@ import SQL
 import TimeZones
 
 extension Nags {
-    /// Completes a nag, for its recipient. Of any number of requests one wins and has the consequences: the event, the
-    /// points, and the next instance of the series, all in one act; the others get the same answer. A note is never
-    /// required, even where the nag asks for one: not every client can send it.
+    /// Completes a nag, for its recipient. Of several concurrent requests, one completes it: the event, the points and
+    /// the next instance of the series are one act. The others get the same answer. A note is never required, even if
+    /// the nag asks for one, because not every client can send it.
     func updateStatus(
         _ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>, as input: Provenance
     ) async throws -> NagResponse {
@@ -22,16 +22,17 @@ extension Nags {
                 throw APIError(.conflict, .nagNotOpen)
             case .open: break
             }
-            if let opensAt = view.nag.opensAt, caller.now < opensAt { throw notYet(opensAt, in: view.timeZone) }
+            if let opensAt = view.nag.opensAt, caller.now < opensAt { throw tooEarly(opensAt, in: view.timeZone) }
             return try await complete(view, note: note, at: caller.now, as: input, queries)
         }
     }
 
-    /// Changes the status of a nag for a request; the method above also serves an outbox.
+    /// Completes a nag for a request. The method above also serves inputs of an outbox.
     package func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
         try await updateStatus(caller, call, as: provenance(of: call.body.capture, at: caller.now))
     }
 
+    /// Decides about the completion of an open nag.
     private func complete(
         _ view: NagView, note: String?, at now: Timestamp, as input: Provenance, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
@@ -51,7 +52,7 @@ extension Nags {
         var statements = [
             NagStatements.markCompleted(nag.id, note: note, at: now),
             event(.completed, view, at: now, ["punctuality": punctuality.rawValue], from: input),
-            input.root(.status, by: view.userID, on: nag.id, at: now),
+            input.insert(.status, by: view.userID, on: nag.id, at: now),
         ]
         statements += notification(of: input.event, on: nag, to: nag.creatorID, by: view.userID, at: now)
         var details: AuditBody = ["punctuality": punctuality.rawValue]
@@ -61,7 +62,7 @@ extension Nags {
         if let accrual = try await accrual(of: punctuality, view.record, at: now, queries) {
             statements += accrual.statements
             details.merge(accrual.details)
-            stampedRows = max(stampedRows, accrual.events)
+            stampedRows = max(stampedRows, accrual.eventCount)
         }
         if let successor = try await successor(of: view.record, at: now, queries) {
             statements += successor.statements
@@ -73,9 +74,9 @@ extension Nags {
 }
 
 extension Nags {
-    /// Returns the accrual of a nag's end for its recipient; nil where nothing is scored. A nag of a connection scores
-    /// nothing: points are in the recipient's family, another ledger than the act's, and nobody outside a family makes
-    /// its members earn points or rewards there.
+    /// Returns the accrual of a nag's end for its recipient; nil if nothing is scored. A nag of a connection scores
+    /// nothing, because nobody outside a family may cause points or rewards in it. They would also be in another ledger
+    /// than the act.
     func accrual(
         of outcome: Punctuality, _ record: NagRecord, at now: Timestamp, _ queries: any Queries
     ) async throws -> Accrual? {

@@ -10,7 +10,7 @@ extension Nags {
     func create(
         _ order: NagCreate, over connection: ConnectionID, by caller: Caller
     ) async throws -> NagResponse {
-        // Nobody else's requests wait for the connection's turn.
+        // Requests of people who are not the connection's parties are refused before they wait for its ledger.
         _ = try await addressee(order, over: connection, by: caller, services.database)
         let input = provenance(of: order.capture, at: caller.now)
         let write = { [self] in
@@ -24,11 +24,12 @@ extension Nags {
         do {
             return try await write()
         } catch let error as PostgresError where error.violates(.nagHasConnection) {
-            // A membership ended or somebody was blocked at this moment: decided again, it is refused.
+            // A membership ended or somebody was blocked at the same time, so the second decision refuses the nag.
             return try await write()
         }
     }
 
+    /// Decides about a nag over a connection.
     private func decide(
         _ order: NagCreate, over connection: ConnectionID, by caller: Caller, as input: Provenance,
         _ queries: any Queries
@@ -45,7 +46,7 @@ extension Nags {
         if let denial = input.denial(about: order.recipientID, by: account.id) { return try refuse(denial) }
         if account.connectableAddress == nil { return try refuse(.adultsOnly) }
         if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
-        // The recipient's day, which the creator cannot move.
+        // The limit counts the recipient's day, because the creator cannot change the recipient's time zone.
         let zone: String = try row["time_zone"] ?? Preferences.standardTimeZone
         let today = countedDay(in: zone, changedAt: try row["time_zone_changed_at"], at: caller.now)
         let sent = try await queries.query(
@@ -63,13 +64,14 @@ extension Nags {
             recipientName: try row["display_name"], from: input.source, at: caller.now)
         nag.opensAt = openingTime(of: nag, after: nil, in: zone)
         return .perform(
-            creation(
+            creationAct(
                 of: nag, order, basis: .nothingChanged(since: seq), by: account.pseudonym,
                 to: try row["pseudonym"], as: input),
             nag)
     }
 
-    /// - Throws: 404 for everybody but the connection's parties.
+    /// Returns the caller's account, and the row of `NagStatements.addressee`.
+    /// - Throws: 404 unless the caller is one of the connection's parties.
     private func addressee(
         _ order: NagCreate, over connection: ConnectionID, by caller: Caller, _ queries: any Queries
     ) async throws -> (Account, Row) {
@@ -89,8 +91,8 @@ extension Nags {
             sharesFamily: try row["shares_family"])
     }
 
-    /// Returns the reason for which the two may send nothing new about a nag they have: whether a new one would be for
-    /// adults or for children now does not matter.
+    /// Returns the reason for which the two may send each other nothing new about an existing nag; nil if they may.
+    /// Unlike for a new nag, it does not matter whether the connection is a caregiver's.
     static func denialOfConnectionContact(_ row: Row) throws(PostgresError) -> Denial? {
         let recipient = try recipient(row)
         return ConnectionRule.denialOfNag(
@@ -98,6 +100,7 @@ extension Nags {
             isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"])
     }
 
+    /// Reads the recipient's relation to the connection.
     private static func recipient(_ row: Row) throws(PostgresError) -> ConnectionRecipient {
         let name: String = try row["recipient"]
         guard let recipient = ConnectionRecipient(rawValue: name) else { throw .unexpectedShape("recipient") }

@@ -12,7 +12,7 @@ extension Nags {
         do {
             return try await create(call.body, by: caller)
         } catch let refusal as APIError {
-            // A retry may come after the due time; what was done the first time is its answer.
+            // A retry may come after the due time. Then the stored answer of the first request is returned.
             if let earlier: NagResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
             throw refusal
         }
@@ -38,12 +38,13 @@ extension Nags {
                 return .denied(
                     .nagCreateDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
             }
-            return try await creation(of: order, by: member, as: input, caller, queries)
+            return try await creationDecision(of: order, by: member, as: input, caller, queries)
         }
     }
 
-    /// Returns the equal nag that the caller has created within two seconds; nil without one, and for a request with an
-    /// `Idempotency-Key`. An act that depends on the result MUST require that nothing has changed since.
+    /// Returns an equal open nag that the caller created within the last two seconds. The result is nil without one,
+    /// for a request with an `Idempotency-Key`, and for a nag with attachments. An act that depends on the result MUST
+    /// require that nothing has changed since.
     func duplicate(
         of order: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
     ) async throws -> NagResponse? {
@@ -62,13 +63,13 @@ extension Nags {
         let _: NagResponse = try await attachments.mappingAttachmentConflict {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
-                return try await creation(of: order, by: member, as: input, caller, queries)
+                return try await creationDecision(of: order, by: member, as: input, caller, queries)
             }
         }
     }
 
-    /// Decides about a nag in the member's family.
-    func creation(
+    /// Decides about a new nag in the member's family.
+    func creationDecision(
         of order: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         try Self.requireDueTime(order, caller.now)
@@ -91,20 +92,21 @@ extension Nags {
             member.displayName, recipientName: try row["display_name"], from: input.source, at: caller.now)
         nag.opensAt = openingTime(of: nag, after: nil, in: member.timeZone)
         return .perform(
-            creation(
+            creationAct(
                 of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
                 to: try row["pseudonym"], as: input),
             nag)
     }
 
+    /// Requires a due time within the limits.
     private static func requireDueTime(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
         if let fault = DueTimeLimit.fault(of: order.dueAt.flooredToMillisecond, now: now) {
             throw APIError.dueTimeIsInvalid(fault)
         }
     }
 
-    /// The act that creates a nag. Its event is the root of the input.
-    func creation(
+    /// Returns the act that creates a nag. Its event is the root of the input.
+    func creationAct(
         of nag: NagResponse, _ order: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?,
         as input: Provenance
     ) -> Act {
@@ -123,13 +125,14 @@ extension Nags {
                     source: input.source),
                 NagStatements.insertEvent(
                     .created, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: nag.creatorID, at: now,
-                    nag.created, source: input.source),
-                input.root(.nag, by: nag.creatorID, on: nag.id, at: now),
+                    nag.creationPayload, source: input.source),
+                input.insert(.nag, by: nag.creatorID, on: nag.id, at: now),
             ] + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
                 + AttachmentStatements.attach(order.attachmentIDs, in: nag.id))
     }
 
-    /// Returns the part of an act that notifies `person` of an event; empty if that is the actor.
+    /// Returns the part of an act that notifies `person` of an event; nothing if the person is the actor.
+    /// - Parameter onlyIfNotified: whether only people are notified who were notified of the nag before.
     func notification(
         of event: EventID, on nag: NagResponse, to person: UserID, by actor: UserID, onlyIfNotified: Bool = false,
         at now: Timestamp
@@ -153,7 +156,8 @@ extension Nags {
         return family
     }
 
-    /// Returns the reason for which the nag is refused, for the audit log and for the person; nil when it is not.
+    /// Returns the reason for which the nag is refused, for the audit log, and the error for the person; nil if the nag
+    /// is allowed.
     private static func denial(_ row: Row, in member: Member, at now: Timestamp) throws -> (Denial, APIError)? {
         if let denial = try denialOfNag(row) { return (denial, APIError(.policyForbidden, denial)) }
         let policy = try FamilyPolicy(row)
@@ -189,6 +193,7 @@ extension FamilyPolicy {
 }
 
 extension NagResponse {
+    /// Creates a new open nag.
     init(
         _ order: NagCreate, id: NagID, in family: FamilyID?, by creator: UserID, _ creatorName: String?,
         recipientName: String?, from source: StoredSource, at now: Timestamp
@@ -202,8 +207,8 @@ extension NagResponse {
             recipientDismissedAt: nil, attachmentURLs: order.attachmentIDs.map(AttachmentURL.init), source: source)
     }
 
-    /// The payload of a new nag in the feed.
-    var created: [String: String] {
+    /// The payload of the nag's `nag_created` event in the feed.
+    var creationPayload: [String: String] {
         [
             "category": category.rawValue, "recipient_id": recipientID.description, "due_at": dueAt.rfc3339,
             "done_definition": doneDefinition.rawValue,

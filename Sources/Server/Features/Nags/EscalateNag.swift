@@ -19,20 +19,20 @@ extension Nags {
     /// Takes the next step of a nag's escalation if it is due: an act with its event, its audit entry and at most one
     /// delivery. Of several steps that are due at once, after an outage, only the last is delivered.
     ///
-    /// A step requires that nothing in the family has changed since the nag's phase was read, so it is taken once,
-    /// whoever takes it. If the process dies, it happened completely or not at all.
+    /// A step requires that nothing in the family has changed since the nag's phase was read, so it is taken once, even
+    /// if several processes try. If the process dies, the step was taken completely or not at all.
     func escalate(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> EscalationResult {
         var result = EscalationResult.ended
-        var stale: SQL?
+        var rescheduling: SQL?
         let _: NoAnswer = try await services.ledger.write(CallContext(systemActAt: now, services.random), in: family) {
             queries in
-            (result, stale) = (.ended, nil)
+            (result, rescheduling) = (.ended, nil)
             let row = try await queries.query(NagStatements.escalation(of: id, in: family)).first
             guard let row, let state = try EscalationState(row, services) else { return .answer(NoAnswer()) }
             guard let next = state.nextStep else { return .answer(NoAnswer()) }
             guard next.at <= now else {
                 result = .waits(until: next.at)
-                if state.nextStepAt != next.at { stale = NagStatements.reschedule(state.record, to: next.at) }
+                if state.nextStepAt != next.at { rescheduling = NagStatements.reschedule(state.record, to: next.at) }
                 return .answer(NoAnswer())
             }
             result = .stepped(due: next.at)
@@ -42,11 +42,12 @@ extension Nags {
                 return .perform(try await step(to: phase, dueAt: next.at, state, at: now, queries), NoAnswer())
             }
         }
-        if let stale { _ = try await services.database.query(stale) }
+        if let rescheduling { _ = try await services.database.query(rescheduling) }
         return result
     }
 
-    /// Takes the steps due up to a moment in order, each at its own time: for seeds, in a database with one family.
+    /// Takes all steps that are due up to a moment, each at its own time. Only for seeds, in a database with one
+    /// family.
     /// - Parameter advance: moves the clock to a step's time, and returns the clock's time.
     package func replaySteps(
         in family: FamilyID, until moment: Timestamp, advance: (Timestamp) -> Timestamp
@@ -56,20 +57,21 @@ extension Nags {
         }
     }
 
+    /// Returns the act that takes a nag to a phase.
     private func step(
         to phase: EscalationPhase, dueAt: Timestamp, _ state: EscalationState, at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         let (record, nag) = (state.record, state.record.nag)
-        let following = state.escalation.step(after: .phase(phase))?.at ?? now
+        let followingStepAt = state.escalation.step(after: .phase(phase))?.at ?? now
         let event: EventID = services.random.identifier(at: now)
         var statements = [
-            NagStatements.setPhase(nag.id, to: phase, nextStep: following, at: now),
+            NagStatements.setPhase(nag.id, to: phase, nextStep: followingStepAt, at: now),
             NagStatements.insertEvent(
                 .escalated, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: SystemActor.scheduler,
                 at: now, ["phase": phase.rawValue], source: .system),
         ]
         var details: AuditBody = ["phase": phase.rawValue, "step_due_at": dueAt.rfc3339]
-        if following > now, let (user, channels) = state.addressee(of: phase) {
+        if followingStepAt > now, let (user, channels) = state.addressee(of: phase) {
             statements += channels.map { channel in
                 DeliveryStatements.insert(
                     services.random.identifier(at: now), of: event, on: nag.id, to: user, by: channel, at: now)
@@ -87,10 +89,10 @@ extension Nags {
             statements: statements)
     }
 
-    // MARK: The operations
+    // MARK: Operations
 
-    /// The phase of a nag, for its creator, its recipient and the guardians. A nag that is not open keeps its last
-    /// phase.
+    /// Returns the phase of a nag, for its creator, its recipient and the guardians. A nag that is not open keeps its
+    /// last phase.
     func escalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
             let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.familyID)).first
@@ -99,8 +101,7 @@ extension Nags {
         }
     }
 
-    /// Takes the steps of a nag that are due, which the scheduler would have taken within a second, and returns its
-    /// phase.
+    /// Takes a nag's due steps at once instead of waiting for the scheduler, and returns the nag's phase.
     func recomputeEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         var family: FamilyID?
         let _: NoAnswer = try await decide(caller, on: call.parameters.nagID, .read) { view, _ in

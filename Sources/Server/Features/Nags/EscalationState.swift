@@ -3,7 +3,7 @@ import Domain
 import Postgres
 import TimeZones
 
-/// A nag's phase and everything its next steps depend on, as of one moment.
+/// A nag's phase and everything that its next steps depend on, as of one moment.
 struct EscalationState {
     let record: NagRecord
     /// All steps, by the nag's and its recipient's present settings.
@@ -13,14 +13,14 @@ struct EscalationState {
     private let phaseSince: Timestamp
     private let recipient: (preferences: Preferences, channels: [DeliveryChannel])
     private let creatorChannels: [DeliveryChannel]
-    private let tellsCreator: Bool
+    private let notifiesCreator: Bool
 
     /// Reads the columns of `NagStatements.escalation`; nil where the row holds no nag.
     init?(_ row: Row, _ services: Services) throws {
         guard let record = try NagRecord(row) else { return nil }
         let stored: StoredPreferences = try row["recipient_prefs"]
         let preferences = stored.effective(
-            inFamilyAt: record.timeZone, childQuietHours: try QuietHours(ofChild: row))
+            familyZone: record.timeZone, childQuietHours: try QuietHours(ofChild: row))
         let cycleStartedAt: Timestamp = try row["cycle_started_at"]
         self.record = record
         escalation = Escalation(
@@ -33,10 +33,10 @@ struct EscalationState {
         phaseSince = try row["phase_since"] ?? cycleStartedAt
         recipient = (preferences, preferences.channels(mayText: try row["recipient_may_text"]))
         let storedByCreator: StoredPreferences = try row["creator_prefs"]
-        let creator = storedByCreator.effective(inFamilyAt: record.timeZone)
+        let creator = storedByCreator.effective(familyZone: record.timeZone)
         creatorChannels = creator.channels(mayText: try row["creator_may_text"])
         let isCreatorActive: Bool = try row["is_creator_active"]
-        tellsCreator =
+        notifiesCreator =
             isCreatorActive && record.nag.creatorID != record.nag.recipientID && creator.notifiesSentOverdue
     }
 
@@ -48,7 +48,7 @@ struct EscalationState {
     /// Returns the person who is notified of a phase, and the channels: the recipient, or the creator of the last phase
     /// if they want that. Nil for a phase that waits for the recipient's daily digest.
     func addressee(of phase: EscalationPhase) -> (UserID, [DeliveryChannel])? {
-        if phase == .guardianReview, tellsCreator { return (record.nag.creatorID, creatorChannels) }
+        if phase == .guardianReview, notifiesCreator { return (record.nag.creatorID, creatorChannels) }
         if recipient.preferences.isHeldForDigest(phase, of: record.nag.category) { return nil }
         return (record.nag.recipientID, recipient.channels)
     }
@@ -65,7 +65,8 @@ struct EscalationState {
             nextStepAt: next.flatMap { $0.at <= .lastSecond ? $0.at : nil }, nextReminderAt: nextReminder(at: now))
     }
 
-    /// The next reminder of the recipient: every interval since the phase began, from the second phase on.
+    /// Returns the time of the recipient's next reminder; nil without one. From the phase `overdueSoft` on, there is
+    /// one after every interval since the phase began.
     func nextReminder(at now: Timestamp) -> Timestamp? {
         guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number,
             recipient.preferences.isReminded(in: record.phase, of: record.nag.category)

@@ -6,8 +6,9 @@ import Postgres
 import SQL
 
 extension Nags {
-    /// Submits an excuse, for the recipient, in their words or as their device summarised them. It does not change the
-    /// nag; the words are in no event, audit log or server log. At most `NagLimit.excusesPerDay` a day.
+    /// Submits an excuse, for the recipient: their own words, or their device's summary. At most
+    /// `NagLimit.excusesPerDay` a day. The excuse does not change the nag, and no event, audit log or server log
+    /// contains its words.
     func submitExcuse(
         _ caller: Caller, _ call: Call<NagPath, ExcuseCreate>, as input: Provenance
     ) async throws -> ExcuseResponse {
@@ -26,7 +27,7 @@ extension Nags {
             guard try view.role != .child || permission["can_submit_excuses"] else {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
             }
-            // An excuse is a message to the creator; once they have left, it is for the guardians alone.
+            // An excuse is a message to the creator. After the creator has left, only the guardians read it.
             let obstacle = try await denialOfContact(of: view, with: [view.nag.creatorID], queries)
             if let obstacle, obstacle != .relationshipRevoked {
                 return view.refuse(.submitExcuse, obstacle, .policyForbidden)
@@ -55,7 +56,7 @@ extension Nags {
                         NagStatements.insert(excuse, by: caller.userID, source: input.source, at: caller.now),
                         event(
                             .excuseSubmitted, view, at: caller.now, ["category": excuse.category.rawValue], from: input),
-                        input.root(.excuse, by: caller.userID, on: view.nag.id, at: caller.now),
+                        input.insert(.excuse, by: caller.userID, on: view.nag.id, at: caller.now),
                         IngestionStatements.insert(
                             excuse.classification(from: input), of: input.event, at: caller.now),
                     ]),
@@ -63,12 +64,12 @@ extension Nags {
         }
     }
 
-    /// Submits an excuse for a request; the method above also serves an outbox.
+    /// Submits an excuse for a request. The method above also serves inputs of an outbox.
     package func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
         try await submitExcuse(caller, call, as: provenance(of: call.body.capture, at: caller.now))
     }
 
-    /// The excuses of a nag, newest first: for its creator, the guardians, and the recipient who wrote them.
+    /// Lists the excuses of a nag, newest first, for its creator, the guardians, and the recipient who wrote them.
     func listExcuses(_ caller: Caller, _ call: Call<ExcuseListQuery, NoBody>) async throws -> Page<ExcuseResponse> {
         let query = call.parameters
         return try await decide(caller, on: query.nagID) { view, queries in
@@ -90,13 +91,13 @@ extension Nags {
 struct Excuse {
     let id: ExcuseID
     let nag: NagID
-    /// The words of the excuse; nil where only a summary left the author's device.
+    /// The words of the excuse; nil if only a summary left the author's device.
     let text: String?
     let summary: String
     let category: ExcuseCategory
     let confidence: Double
 
-    /// Creates an excuse. With a category the text is a summary from the device; without one the rules summarise it.
+    /// Creates an excuse. With a category, the text is the device's summary; without one, the rules summarise the text.
     init(id: ExcuseID, text: String, category: ExcuseCategory?, nag: NagID, _ heuristics: Heuristics) {
         self.id = id
         self.nag = nag
@@ -108,14 +109,15 @@ struct Excuse {
         }
     }
 
-    /// The category of the words: by the rules here, or by the author's device where the words stayed there.
+    /// Returns the category of the excuse as an enrichment. Its source is the input's if the author's device chose the
+    /// category, and the system if the rules did.
     func classification(from input: Provenance) -> Enrichment {
         .classification(category, confidence: confidence, source: text == nil ? input.source : .system)
     }
 }
 
 extension NagStatements {
-    /// Whether a member may submit excuses.
+    /// Reads whether a member may submit excuses: the AI consent, and a child's setting.
     static func excusePermission(_ user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT \(ConsentStatements.isInForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
@@ -151,7 +153,7 @@ extension NagStatements {
 
     /// Deletes the words of at most `limit` excuses of a former member, and of excuses for nags of connections; the
     /// summaries that others have seen stay.
-    static func forgetExcuses(of author: UserID, limit: Int) -> SQL {
+    static func eraseExcuses(of author: UserID, limit: Int) -> SQL {
         """
         UPDATE excuses SET text = NULL WHERE (family_id, id) IN (
             SELECT e.family_id, e.id FROM memberships m

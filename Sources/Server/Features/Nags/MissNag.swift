@@ -7,7 +7,7 @@ extension Nags {
     /// Ends an open nag as missed: in one act it also ends the recipient's streak and creates the next nag of the
     /// series. A nag that is not open stays as it is.
     ///
-    /// The caller MUST know that the final window has ended. The demo's history uses this; a running server uses
+    /// The caller MUST know that the final window has ended. Only the demo's history uses this; a running server uses
     /// `escalate`.
     package func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
         let context = CallContext(systemActAt: now, services.random)
@@ -21,7 +21,7 @@ extension Nags {
         }
     }
 
-    /// The act that ends an open nag as missed.
+    /// Returns the act that ends an open nag as missed.
     func miss(_ record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Act {
         let nag = record.nag
         var statements = [

@@ -4,21 +4,21 @@ import SQL
 
 /// The ledger of a nag: its family's or its connection's.
 ///
-/// A read by a nag's id asks for one of them at a time. One statement for both would join twice as much, and nearly every
-/// nag is a family's.
+/// A read by a nag's ID tries the family's ledger first, and then the connections'. One statement for both would join
+/// twice as much, and nearly every nag is a family's.
 enum NagLedger {
     case family
     case connection
 
-    /// The rows that `read` finds of a nag in the family's ledger, else in a connection's. They have a column `family_id`,
-    /// null where there is no such nag.
+    /// Returns the rows that `read` finds in the family's ledger; if it does not have the nag, those in a connection's.
+    /// The rows have a column `family_id`, which is null if there is no such nag.
     static func search(_ read: (NagLedger) async throws -> Rows) async throws -> Rows {
         let rows = try await read(.family)
         guard let row = rows.first, try row["family_id"] as FamilyID? == nil else { return rows }
         return try await read(.connection)
     }
 
-    /// Joins the nag `n` of that id, of the family of the member `m` or of any connection.
+    /// Returns the join of the nag `n` with that ID: a nag of the family of the member `m`, or of any connection.
     func join(_ nag: NagID) -> SQL {
         switch self {
         case .family:
@@ -27,12 +27,12 @@ enum NagLedger {
         }
     }
 
-    /// `NagStatements.homeJoin` where it finds anything.
+    /// `NagStatements.homeJoin` for nags of connections; empty for a family's nags, for which it would find nothing.
     var homeJoin: SQL { self == .family ? "" : NagStatements.homeJoin }
 
-    /// `NagStatements.settingsFamily`.
+    /// The expression `NagStatements.settingsFamily`, simplified for a family's nags.
     var settingsFamily: SQL { self == .family ? "n.family_id" : NagStatements.settingsFamily }
 
-    /// `NagStatements.guardsRecipient`.
+    /// The column `NagStatements.guardsRecipient`, simplified for a family's nags.
     var guardsRecipient: SQL { self == .family ? "false AS guards_recipient" : NagStatements.guardsRecipient }
 }

@@ -2,8 +2,7 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// The number of nags that one act of `cancelOpen` closes at most, because an act may stamp no more rows of one
-    /// type.
+    /// The largest number of nags that one act of `cancelOpen` closes. An act may not stamp more rows of one type.
     static let cancelBatchSize = 400
 
     /// Parts of an act that close open nags of somebody who is leaving as `cancelled_relationship_change`, and append
@@ -13,8 +12,8 @@ extension NagStatements {
         cancelOpen("family_id = \(family) AND recipient_id = \(recipient)", at: now)
     }
 
-    /// Parts of an act that close open nags of a connection as above, `cancelBatchSize` at most: all of them, or only
-    /// those to people who are not its parties.
+    /// Parts of an act that close open nags of a connection in the same way, `cancelBatchSize` at most: all of them, or
+    /// only those to people who are not its parties.
     static func cancelOpen(over connection: ConnectionID, besidesParties: Bool, at now: Timestamp) -> [SQL] {
         let all: SQL = "family_id = \(connection)"
         return cancelOpen(

@@ -22,8 +22,8 @@ extension NagStatements {
 
     // MARK: Who may nag whom
 
-    /// Whether somebody may nag somebody over a connection, with the connection's `seq`, and the recipient's names and
-    /// zone. No row: the creator is not one of its parties.
+    /// Reads whether somebody may nag somebody over a connection, the connection's `seq`, and the recipient's names and
+    /// time zone. No row: the creator is not one of its parties.
     static func addressee(_ recipient: UserID, of creator: UserID, over connection: ConnectionID) -> SQL {
         """
         SELECT e.*, c.seq, u.display_name, u.pseudonym, f.time_zone, f.time_zone_changed_at
@@ -44,8 +44,8 @@ extension NagStatements {
         """
     }
 
-    /// Whether the nag's creator may still nag its recipient over the connection; whether its next nag exists, and the one
-    /// before it is still open.
+    /// Reads whether the nag's creator may still nag its recipient over the connection, whether the next nag of its
+    /// series exists, and whether the one before it is still open.
     static func seriesFacts(after nag: NagID, over connection: ConnectionID) -> SQL {
         """
         SELECT e.*,
@@ -58,7 +58,7 @@ extension NagStatements {
         """
     }
 
-    /// Whether the nag's creator may still nag its recipient over the connection.
+    /// Reads whether the nag's creator may still nag its recipient over the connection.
     static func entitlement(of nag: NagID, over connection: ConnectionID) -> SQL {
         """
         SELECT e.* FROM nags n
@@ -78,8 +78,9 @@ extension NagStatements {
 
     // MARK: Nags to cancel
 
-    /// The ledgers and recipients of open nags to a child, and to the children of a family that a guardian shares.
-    static func openOverConnections(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
+    /// Reads the ledgers and recipients of two kinds of open nags of connections: those to a child, and those of a
+    /// guardian's own connections to children of the guardian's family.
+    static func openConnectionNags(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open' AND n.recipient_id = \(child)
@@ -91,9 +92,9 @@ extension NagStatements {
         """
     }
 
-    /// The ledgers and recipients of open nags of connections between two people, and of all open nags of the
-    /// connection of the two.
-    static func openOverConnections(between one: UserID, and other: UserID) -> SQL {
+    /// Reads the ledgers and recipients of open nags from one of two people to the other over any connection, and of
+    /// all open nags of the two people's connection.
+    static func openConnectionNags(between one: UserID, and other: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open'
@@ -105,15 +106,15 @@ extension NagStatements {
         """
     }
 
-    /// The ledger and the recipients of all open nags of a connection.
-    static func open(over connection: ConnectionID) -> SQL {
+    /// Reads the ledger and the recipients of all open nags of a connection.
+    static func openNags(over connection: ConnectionID) -> SQL {
         """
         SELECT DISTINCT family_id, recipient_id FROM nags WHERE family_id = \(connection) AND status = 'open'
         """
     }
 
-    /// The `seq` of a ledger, somebody's pseudonym, and the `count` of their open nags there.
-    static func openInLedger(of recipient: UserID, in ledger: FamilyID) -> SQL {
+    /// Reads the `seq` of a ledger, somebody's pseudonym, and the `count` of their open nags there.
+    static func openCount(of recipient: UserID, in ledger: FamilyID) -> SQL {
         """
         SELECT c.seq, u.pseudonym,
                (SELECT count(*) FROM nags n WHERE n.family_id = c.family_id AND n.recipient_id = u.id
@@ -122,7 +123,8 @@ extension NagStatements {
         """
     }
 
-    /// An expression: how many open nags a connection has; of them, to people who are not its parties.
+    /// An expression: the number of a connection's open nags: of all, or only of those to people who are not its
+    /// parties.
     static func countOpen(over connection: SQL, besidesParties: Bool = false) -> SQL {
         let isCounted: SQL =
             besidesParties ? "AND NOT \(ConnectionStatements.isParty("n.recipient_id", of: "n.family_id"))" : ""

@@ -2,9 +2,9 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// Reads a person's open nags that are due by a moment, the longest due first, and the `total` of all: of their
-    /// family and of connections. Nags that they have dismissed, and nags whose sender may no longer remind them, are
-    /// left out.
+    /// Reads a person's open nags of their family and of connections that are due by a moment, the longest due first,
+    /// and their `total` number. Nags that the person has dismissed, and nags whose sender may no longer remind them,
+    /// are not included.
     static func digest(of user: UserID, in family: FamilyID, until moment: Timestamp, limit: Int) -> SQL {
         let isAbout: SQL = """
             n.recipient_id = \(user) AND n.status = 'open' AND n.due_at <= \(moment) AND n.recipient_dismissed_at IS NULL

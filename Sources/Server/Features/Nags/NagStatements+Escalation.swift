@@ -4,8 +4,9 @@ import SQL
 
 /// Statements of the scheduler, and of changes that move a nag's next step.
 extension NagStatements {
-    /// The number of due nags that a round considers, and the number of them that it takes from one family.
+    /// The largest number of due nags that a round of the scheduler considers.
     static let dueLimit = 1_000
+    /// The largest number of these that it takes from one family.
     static let dueLimitPerFamily = 16
 
     /// Reads a nag with everything that its escalation depends on.
@@ -33,7 +34,7 @@ extension NagStatements {
     /// Reads the nags that have been due longest, at most a share for each family: `family_id`, `id`, `next_step_at`,
     /// the `ordinal` within the family, and as `seen` the number of due nags that were considered. The cost does not
     /// grow with the nags that are due later.
-    static func due(at now: Timestamp, besides families: [FamilyID]) -> SQL {
+    static func dueNags(at now: Timestamp, besides families: [FamilyID]) -> SQL {
         """
         SELECT family_id, id, next_step_at, ordinal, seen FROM (
             SELECT w.*, row_number() OVER (PARTITION BY family_id ORDER BY next_step_at, id) AS ordinal,
@@ -48,7 +49,7 @@ extension NagStatements {
         """
     }
 
-    /// The nag that has been due longest, since `next_step_at`; no row when none is due.
+    /// Reads the nag that has been due longest, and since when, as `next_step_at`; no row if none is due.
     static func oldestDue(at now: Timestamp) -> SQL {
         """
         SELECT family_id, id, next_step_at FROM nags WHERE status = 'open' AND next_step_at <= \(now)
@@ -81,8 +82,8 @@ extension NagStatements {
         """
     }
 
-    /// Makes a page of nags after `last` due for the scheduler. The row names the last of them; no row when there are
-    /// no more.
+    /// Makes a page of open nags after `last` due for the scheduler. The row names the last nag of the page; no row if
+    /// there are no more.
     static func makeDue(behind last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
         """
         WITH page AS MATERIALIZED (

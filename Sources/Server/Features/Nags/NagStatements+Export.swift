@@ -2,8 +2,8 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// The nags that a person made or received in a family, or over connections. The note of a completion is its
-    /// recipient's, and so is a dismissal.
+    /// Reads a page of the nags that a person created or received in a family or over connections, for an export. Only
+    /// the recipient's export contains the note of the completion.
     /// - Parameter family: nil for connections.
     static func exported(_ page: ExportPage, in family: FamilyID?) -> SQL {
         """
@@ -28,7 +28,7 @@ extension NagStatements {
         family.map { "\(ledger) = \($0)" } ?? "n.connection_id IS NOT NULL"
     }
 
-    /// The ids of the connections over which a person made or received nags.
+    /// Selects the IDs of the connections over which a person created or received nags.
     static func connections(of user: UserID) -> SQL {
         """
         SELECT n.family_id FROM nags n
@@ -50,7 +50,7 @@ extension NagStatements {
         """
     }
 
-    /// The notes that a person added to nags.
+    /// Reads a page of the notes that a person added to nags, for an export.
     static func exportedNotes(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT e.id, jsonb_build_object(

@@ -3,8 +3,8 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// The open nag that the creator has created within two seconds in a family or connection, with the same recipient, due
-    /// time, category, done definition, description and recurrence, and without attachments.
+    /// Reads an open nag that the creator created within the last two seconds in a family or connection, with the same
+    /// recipient, due time, category, done definition, description and recurrence, and without attachments.
     static func duplicate(of order: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
         """
         SELECT n.id FROM nags n
@@ -19,8 +19,9 @@ extension NagStatements {
         """
     }
 
-    /// The recipient of a new nag, their relationship with its creator, the family's policy, and how many nags the
-    /// creator sent on the family's local day. No row: the recipient never belonged to the family.
+    /// Reads the recipient of a new nag, their relationship with its creator, the family's policy, and the number of
+    /// nags that the creator sent on the family's local day. No row: the recipient or the creator never belonged to the
+    /// family.
     ///
     /// Nags that a series creates are not counted.
     static func addressee(
@@ -40,8 +41,8 @@ extension NagStatements {
         """
     }
 
-    /// The present relationship of a nag's creator and recipient, whether its next nag exists, and whether the one
-    /// before it is still open.
+    /// Reads the present relationship of a nag's creator and recipient, whether the next nag of its series exists, and
+    /// whether the one before it is still open.
     static func seriesFacts(after nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(memberState(creator: "n.creator_id")),
@@ -55,9 +56,9 @@ extension NagStatements {
         """
     }
 
-    /// The due time of the instance before a nag of a series, as it is and as the series gave it; and the next instance,
-    /// if it is open.
-    static func neighbours(of nag: NagID, in ledger: FamilyID) -> SQL {
+    /// Reads the instances before and after a nag of a series: the previous one's due time, as it is now and as the
+    /// series gave it; whether there is a next one, and if that is open, its ID; and the next one's due time.
+    static func adjacentInstances(of nag: NagID, in ledger: FamilyID) -> SQL {
         """
         SELECT p.due_at AS previous_due_at, coalesce(p.slot_due_at, p.due_at) AS previous_slot,
                s.id IS NOT NULL AS has_next, CASE WHEN s.status = 'open' THEN s.id END AS next_id,
@@ -69,7 +70,7 @@ extension NagStatements {
         """
     }
 
-    /// Parts of an act: continue a series.
+    /// Part of an act: inserts the next instance of a series.
     static func insertSuccessor(
         _ successor: NagID, of nag: NagID, dueAt: Timestamp, opensAt: Timestamp?, nextStep: Timestamp,
         at now: Timestamp
@@ -85,8 +86,8 @@ extension NagStatements {
         """
     }
 
-    /// Reads the limits of a recipient's snoozes today: the policy of the family whose settings count, a child's
-    /// settings, and the snoozes so far, in that family and in the nag's ledger.
+    /// Reads the limits of a recipient's snoozes: the policy of the family whose settings count, a child's settings,
+    /// and the number of snoozes today in that family and in the nag's ledger.
     static func snoozeFacts(
         _ recipient: UserID, in ledger: FamilyID, settings: FamilyID, day: Range<Timestamp>
     ) -> SQL {
@@ -103,7 +104,7 @@ extension NagStatements {
         """
     }
 
-    /// A member's relationship with others of the family: a row for each of them.
+    /// Reads a member's relationships with others of the family, one row for each person.
     static func contacts(of user: UserID, with others: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT \(RelationshipStatements.status(between: "\(user)", and: "o.id", in: "\(family)")) AS relationship,
@@ -151,8 +152,9 @@ extension NagStatements {
         count("event_type = 'nag_completed'", by: actor, in: family, day: day)
     }
 
-    /// - Parameter isCounted: the condition on the type of event, in literals, by which the planner chooses a partial
-    ///   index.
+    /// Counts the events of an actor on a day.
+    /// - Parameter isCounted: the condition on the type of the event. It consists of literals, so that the planner can
+    ///   choose a partial index.
     private static func count(
         _ isCounted: SQL, by actor: UserID, in family: FamilyID, day: Range<Timestamp>
     ) -> SQL {

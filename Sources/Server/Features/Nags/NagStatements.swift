@@ -6,7 +6,7 @@ import SQL
 enum NagStatements {
     // MARK: Reading
 
-    /// The columns that `NagResponse(_:)` reads, from `n` joined with `names`.
+    /// The columns that `NagResponse(_:)` reads, from `n` with `nameJoins`.
     private static let columns: SQL = """
         n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name AS creator_name,
         re.display_name AS recipient_name, n.due_at, n.category, n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
@@ -14,7 +14,8 @@ enum NagStatements {
         \(AttachmentStatements.attachmentIDs) AS attachments, n.source, n.opens_at
         """
 
-    private static let names: SQL = """
+    /// Joins the names of a nag's creator and recipient.
+    private static let nameJoins: SQL = """
         LEFT JOIN users cr ON cr.id = n.creator_id
         LEFT JOIN users re ON re.id = n.recipient_id
         """
@@ -47,11 +48,11 @@ enum NagStatements {
         """
         LEFT JOIN families f ON f.id = \(settingsFamily)
         LEFT JOIN family_clock c ON c.family_id = n.family_id
-        \(names)
+        \(nameJoins)
         """
     }
 
-    /// A nag of a family, without authorisation.
+    /// Reads a nag of a ledger, without authorisation.
     static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(recordColumns(in: settingsFamily))
@@ -101,8 +102,8 @@ enum NagStatements {
             "SELECT * FROM nags n WHERE \(SQL.joined([scope.condition(for: user)] + filters, separator: " AND "))"
         }
         return query.page.select(
-            columns, from: "(\(SQL.joined(parts, separator: " UNION ALL ")))", as: "n", where: "true", joining: names,
-            orderBy: "(n.status = 'open') DESC, n.created_at DESC, n.id DESC")
+            columns, from: "(\(SQL.joined(parts, separator: " UNION ALL ")))", as: "n", where: "true",
+            joining: nameJoins, orderBy: "(n.status = 'open') DESC, n.created_at DESC, n.id DESC")
     }
 
     // MARK: Statements of an act

@@ -20,12 +20,12 @@ struct NagRecord {
     let seq: Int64
     /// The due time that the pattern of the nag's series began with.
     let seriesDueAt: Timestamp?
-    /// The due time that the series gave the nag: it may have been moved since.
+    /// The due time that the series gave the nag. A person may have changed the nag's due time since.
     let slotDueAt: Timestamp
     /// The last phase that its escalation has reached.
     let phase: EscalationPhase
 
-    /// Reads a nag; nil where the row holds none.
+    /// Reads a nag; nil if the row has none.
     init?(_ row: Row) throws(PostgresError) {
         guard let nag = try NagResponse(row) else { return nil }
         self.nag = nag
@@ -41,7 +41,7 @@ struct NagRecord {
         self.phase = phase
     }
 
-    /// An act on this nag.
+    /// Returns an act on this nag.
     func act(
         _ kind: AuditKind, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]
     ) -> Act {
@@ -52,7 +52,7 @@ struct NagRecord {
     }
 }
 
-/// A nag as one person sees it, and that person's relation to it.
+/// A nag, with the person who reads or changes it and that person's part in it.
 @dynamicMemberLookup
 struct NagView {
     let record: NagRecord
@@ -79,7 +79,7 @@ struct NagView {
 
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
 
-    /// An act of this member on this nag.
+    /// Returns an act of this person on this nag.
     func act(_ kind: AuditKind, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]) -> Act {
         record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, statements: statements)
     }
@@ -91,7 +91,7 @@ struct NagView {
         refuse(act, reason: denial.rawValue, APIError(code, denial))
     }
 
-    /// Refuses an act that exceeds a daily limit, and names the time at which it is allowed again.
+    /// Refuses an act that exceeds a daily limit, and tells the client when it is allowed again.
     func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
         let next = NagLimit.nextDay(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
         return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, next: next))
@@ -141,7 +141,7 @@ extension NagAct {
 }
 
 extension NagResponse {
-    /// Reads the columns of `NagStatements`; nil where the row holds no nag.
+    /// Reads the columns of `NagStatements`; nil if the row has no nag.
     init?(_ row: Row) throws(PostgresError) {
         guard let id: NagID = try row["id"] else { return nil }
         let (family, connection): (FamilyID, ConnectionID?) = (try row["family_id"], try row["connection_id"])

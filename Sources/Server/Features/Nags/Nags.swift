@@ -4,10 +4,10 @@ import Postgres
 import SQL
 import TimeZones
 
-/// Nags: who may nag whom, and how a nag ends. Each use case has a file of its own.
+/// The operations on nags. Each use case has a file of its own.
 ///
-/// Every decision about a nag requires that nothing in its family has changed since it was read, so that caps are exact
-/// and an outcome has one winner under concurrency.
+/// Every decision about a nag requires that nothing in its ledger has changed since the nag was read. So limits are
+/// exact, and only one of several concurrent requests ends a nag.
 package final class Nags {
     let services: Services
     let gamification: Gamification
@@ -62,22 +62,22 @@ package final class Nags {
             scopes = [own, .allConnections].compactMap(\.self)
         case (_?, _?):
             _ = try await services.access.account(caller, queries)
-            // A nag has one or the other.
+            // No nag belongs to both a family and a connection.
             return Page(items: [], total: 0, answering: query.page)
         }
         let rows = try await queries.query(NagStatements.page(query, for: caller.userID, scopes))
         return try Page(rows, answering: query.page) { try NagResponse($0) }
     }
 
-    // MARK: What all have in common
+    // MARK: Shared by the operations
 
-    /// The provenance of an input that a person sent at once.
+    /// Returns the provenance of an input of a request.
     func provenance(of capture: Capture = .keyboard, at now: Timestamp) -> Provenance {
         Provenance(capture, at: now, event: services.random.identifier(at: now))
     }
 
-    /// Reads a nag, asks the role matrix about `act`, and carries out the closure's decision. Refusals are in the audit
-    /// log.
+    /// Reads a nag, checks `act` against the role matrix, and performs the closure's decision. Refusals are recorded in
+    /// the audit log.
     func decide<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ act: NagAct,
         _ body: (NagView, any Queries) async throws -> Decision<Answer>
@@ -88,12 +88,12 @@ package final class Nags {
         }
     }
 
-    /// Reads a nag and carries out the closure's decision, for operations whose act depends on the request.
+    /// Reads a nag and performs the closure's decision, for operations that check the role matrix themselves.
     /// - Throws: 412 when the request's `If-Match` names another state of the nag.
     func decide<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        // The ledger is known only once the nag is read.
+        // Only the nag's row names its ledger, so the nag is read before the ledger is entered.
         let first = try await view(caller, nag, services.database)
         var fresh: NagView? = first
         return try await services.ledger.write(caller, in: first.familyID) { queries in
@@ -107,8 +107,9 @@ package final class Nags {
         }
     }
 
-    /// A nag as the caller sees it.
-    /// - Throws: 404 for one that is neither in their family nor theirs over a connection.
+    /// Returns a nag with the caller's part in it.
+    /// - Throws: 404 for a nag that is not in the caller's family, unless it is of a connection and they have a part in
+    ///   it.
     func view(_ caller: Caller, _ nag: NagID, _ queries: any Queries) async throws -> NagView {
         let sessionCheck = services.access.sessionCheck(caller)
         let rows = try await NagLedger.search { ledger in
@@ -135,7 +136,7 @@ package final class Nags {
         }.compactMap(\.self).first
     }
 
-    /// The time that limits of a day count in, as of `now`.
+    /// Returns the time range in which the daily limits count, as of `now`.
     func countedDay(of nag: NagRecord, at now: Timestamp) -> Range<Timestamp> {
         countedDay(in: nag.timeZone, changedAt: nag.timeZoneChangedAt, at: now)
     }
@@ -155,8 +156,8 @@ package final class Nags {
 
     /// Part of an act: appends an event of this member to the nag.
     /// - Parameters:
-    ///   - input: the input that the event belongs to; nil where nobody's words are involved.
-    ///   - source: how a change without an input came about.
+    ///   - input: the input that the event belongs to; nil for a change without an input.
+    ///   - source: the source of a change without an input.
     func event(
         _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
         from input: Provenance? = nil, source: StoredSource = .text, id: EventID? = nil

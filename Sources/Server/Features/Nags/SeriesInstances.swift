@@ -6,42 +6,42 @@ import SQL
 import TimeZones
 
 extension Nags {
-    /// Returns the first time at which an instance of a series can be completed; nil for a nag that comes once.
+    /// Returns the first time at which an instance of a series can be completed; nil for a nag that does not repeat.
     /// - Parameter previous: the due time of the instance before it; nil for the first one.
     func openingTime(of nag: NagResponse, after previous: Timestamp?, in zone: String) -> Timestamp? {
         nag.recurrence?.openingTime(of: nag.dueAt, after: previous, in: services.zones.zone(zone))
     }
 
-    /// The refusal of a completion before the opening.
-    func notYet(_ opensAt: Timestamp, in zone: String) -> APIError {
+    /// Returns the refusal of a completion before the instance opens.
+    func tooEarly(_ opensAt: Timestamp, in zone: String) -> APIError {
         let (date, time) = services.zones.zone(zone).local(opensAt)
         return .instanceIsNotOpen(
             from: "\(time.description.prefix(5))", on: "\(date)", zone: zone, opensAt: opensAt)
     }
 
-    /// The changes of a moved due time to the series of an instance, as parts of an act.
-    struct MovedInstance {
-        /// The time at which the instance itself opens now; nil for a nag that comes once.
+    /// The changes to a series when the due time of one of its instances is moved, as parts of an act.
+    struct SeriesChange {
+        /// The time from which the instance can now be completed; nil for a nag that does not repeat.
         var opensAt: Timestamp?
-        /// The opening of the next instance, where there is an open one.
+        /// The statement that changes the opening of the next instance, if there is an open one.
         var statements: [SQL] = []
         var details: AuditBody = [:]
 
-        /// The nags that the act stamps, with the instance itself.
+        /// The number of nags that the act stamps, including the instance itself.
         var stampedRows: Int { 1 + statements.count }
     }
 
-    /// Returns the changes to a series that moving the due time of an instance brings; for a nag that comes once, only
-    /// its present opening.
-    /// - Throws: 422 for an instance that would come too close to the one before it; 409 for a pattern that the next
-    ///   instance carries already.
-    func movedInstance(
+    /// Returns the changes to a series if the due time of an instance is moved. For a nag that does not repeat, they
+    /// only contain its present opening.
+    /// - Throws: 422 for an instance that would be due too soon after the one before it; 409 for a new pattern of the
+    ///   series if the next instance exists already.
+    func seriesChange(
         _ view: NagView, to dueAt: Timestamp, _ scope: MoveScope, _ queries: any Queries
-    ) async throws -> MovedInstance {
+    ) async throws -> SeriesChange {
         guard let recurrence = view.nag.recurrence, scope == .series || dueAt != view.nag.dueAt else {
-            return MovedInstance(opensAt: view.nag.opensAt)
+            return SeriesChange(opensAt: view.nag.opensAt)
         }
-        let row = try await queries.query(NagStatements.neighbours(of: view.nag.id, in: view.familyID)).one()
+        let row = try await queries.query(NagStatements.adjacentInstances(of: view.nag.id, in: view.familyID)).one()
         if dueAt < view.nag.dueAt, let slot: Timestamp = try row["previous_slot"],
             dueAt < recurrence.earliestMove(after: slot)
         {
@@ -53,21 +53,21 @@ extension Nags {
         }
         var nag = view.nag
         nag.dueAt = dueAt
-        var moved = MovedInstance(
+        var seriesChange = SeriesChange(
             opensAt: openingTime(of: nag, after: try row["previous_due_at"], in: view.timeZone))
         if let nextID, let nextDueAt: Timestamp = try row["next_due_at"] {
             var next = view.nag
             next.dueAt = nextDueAt
-            moved.statements = [
+            seriesChange.statements = [
                 NagStatements.setOpening(of: nextID, to: openingTime(of: next, after: dueAt, in: view.timeZone))
             ]
-            moved.details = ["following_nag": nextID.description]
+            seriesChange.details = ["following_nag": nextID.description]
         }
-        return moved
+        return seriesChange
     }
 }
 
-/// The next nag of a series, as parts of an act.
+/// The next nag of a series, and the statements that create it.
 struct Successor {
     let id: NagID
     let dueAt: Timestamp
@@ -95,8 +95,8 @@ extension Nags {
         let row: Row
         if let connection = record.nag.connectionID {
             let rows = try await queries.query(NagStatements.seriesFacts(after: record.nag.id, over: connection))
-            guard let found = rows.first else { return nil }
-            (row, denial) = (found, try Self.denialOfConnectionNag(found))
+            guard let first = rows.first else { return nil }
+            (row, denial) = (first, try Self.denialOfConnectionNag(first))
         } else {
             row = try await queries.query(NagStatements.seriesFacts(after: record.nag.id, in: record.familyID)).one()
             denial = try Self.denialOfNag(row)
@@ -107,9 +107,9 @@ extension Nags {
         next.id = services.random.identifier(at: now)
         next.dueAt = dueAt
         next.opensAt = openingTime(of: next, after: record.nag.dueAt, in: record.timeZone)
-        // A picture is one nag's: in a series without end it would never be deleted.
+        // An attachment belongs to one nag: in an endless series it would never be deleted.
         next.attachmentURLs = []
-        var payload = next.created
+        var payload = next.creationPayload
         payload["parent_nag_id"] = record.nag.id.description
         return Successor(
             id: next.id, dueAt: dueAt,

@@ -22,7 +22,7 @@ extension Nags {
     }
 
     /// Decides about changes of a nag.
-    /// - Parameter drafting: makes a draft of a snooze that is too long; nil to refuse it only.
+    /// - Parameter drafting: creates a draft if a snooze is refused as too long; nil to create none.
     func change(
         _ view: NagView, by changes: NagUpdate, as input: Provenance, at now: Timestamp,
         drafting: DueChangeDrafting? = nil, _ queries: any Queries
@@ -41,7 +41,7 @@ extension Nags {
         return try await edit(view, changes, as: input, at: now, queries)
     }
 
-    /// The first change that this person may not make.
+    /// Returns the first change that this person may not make, with the reason; nil if they may make all of them.
     private static func denial(of changes: NagUpdate, _ part: NagPart) -> (NagAct, Denial)? {
         if let denial = RoleMatrix.denial(of: .read, by: part) { return (.edit, denial) }
         if !changes.committedAt.isAbsent, let denial = RoleMatrix.denial(of: .commit, by: part) {
@@ -55,8 +55,9 @@ extension Nags {
         return nil
     }
 
-    // MARK: By those entitled to
+    // MARK: Edits and promises
 
+    /// Decides about an edit, or about the recipient's promise.
     private func edit(
         _ view: NagView, _ changes: NagUpdate, as input: Provenance, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
@@ -77,22 +78,22 @@ extension Nags {
             throw APIError.nagIsNoSeries
         }
         guard nag != view.nag || (movesSeries && nag.dueAt != view.slotDueAt) else { return .answer(nag) }
-        var edited = nag.edits(since: view.nag)
-        if movesSeries { edited["scope"] = MoveScope.series.rawValue }
-        let isPromise = nag.committedAt != view.nag.committedAt
+        var editedFields = nag.edits(since: view.nag)
+        if movesSeries { editedFields["scope"] = MoveScope.series.rawValue }
+        let changesPromise = nag.committedAt != view.nag.committedAt
         if let denial = try await denialOfChange(by: view, at: now, queries) {
-            return view.refuse(edited.isEmpty ? .commit : .edit, limit: denial, at: now)
+            return view.refuse(editedFields.isEmpty ? .commit : .edit, limit: denial, at: now)
         }
         let movesDueTime = nag.dueAt != view.nag.dueAt
-        let moved = try await movedInstance(view, to: nag.dueAt, changes.scope, queries)
-        nag.opensAt = moved.opensAt
+        let seriesChange = try await seriesChange(view, to: nag.dueAt, changes.scope, queries)
+        nag.opensAt = seriesChange.opensAt
         let nextStep =
-            movesDueTime || isPromise
+            movesDueTime || changesPromise
             ? services.escalationPlan.earliestStep(
                 after: movesDueTime ? .initial : view.phase, dueAt: nag.dueAt, committedAt: nag.committedAt) : nil
         var events: [SQL] = []
-        if !edited.isEmpty { events.append(event(.updated, view, at: now, edited, source: input.source)) }
-        if isPromise {
+        if !editedFields.isEmpty { events.append(event(.updated, view, at: now, editedFields, source: input.source)) }
+        if changesPromise {
             events.append(
                 event(
                     .committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:],
@@ -102,21 +103,21 @@ extension Nags {
             [
                 NagStatements.edit(
                     nag, movesDueTime: movesDueTime, movesSeries: movesSeries, nextStep: nextStep, at: now)
-            ] + events + moved.statements
-        if isPromise { statements.append(input.root(.promise, by: view.userID, on: nag.id, at: now)) }
-        var details = AuditBody(edited)
+            ] + events + seriesChange.statements
+        if changesPromise { statements.append(input.insert(.promise, by: view.userID, on: nag.id, at: now)) }
+        var details = AuditBody(editedFields)
         details.merge(input.auditDetails)
-        details.merge(moved.details)
-        if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
+        details.merge(seriesChange.details)
+        if changesPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
         return .perform(
             view.act(
-                edited.isEmpty ? .nagCommitted : .nagUpdated, details: details,
-                stampedRows: max(events.count, moved.stampedRows),
+                editedFields.isEmpty ? .nagCommitted : .nagUpdated, details: details,
+                stampedRows: max(events.count, seriesChange.stampedRows),
                 statements: statements),
             nag)
     }
 
-    // MARK: By the recipient
+    // MARK: Snoozes
 
     /// Snoozes a nag: moves its due time within the family's limits. The nag's history stays.
     private func snooze(
@@ -140,7 +141,7 @@ extension Nags {
         case .snoozeNotLater?: throw APIError.snoozeIsNotLater
         case .snoozeTooLong?:
             let refusal = APIError.snoozeIsTooLong(limit: policy.maxSnoozeMinutes)
-            // A draft says something to the creator.
+            // The draft sends the creator a message, so it is created only if the two may contact each other.
             guard let drafting, try await denialOfContact(of: view, with: [view.nag.creatorID], queries) == nil
             else { throw refusal }
             return try await drafting.refuse(refusal, moving: view, to: dueAt, as: input, queries)
@@ -152,39 +153,40 @@ extension Nags {
         }
         var nag = view.nag
         nag.dueAt = dueAt
-        let moved = try await movedInstance(view, to: dueAt, .this, queries)
-        // Who postpones may still do it earlier: the instance opens no later than before.
+        let seriesChange = try await seriesChange(view, to: dueAt, .this, queries)
+        // The instance's opening stays the same, so that the recipient may still complete it earlier.
         let change = ["from": view.nag.dueAt.rfc3339, "due_at": dueAt.rfc3339]
         var details = AuditBody(change)
         details.merge(input.auditDetails)
-        details.merge(moved.details)
+        details.merge(seriesChange.details)
         return .perform(
             view.act(
-                .nagSnoozed, details: details, stampedRows: moved.stampedRows,
+                .nagSnoozed, details: details, stampedRows: seriesChange.stampedRows,
                 statements: [
                     NagStatements.snooze(
                         nag,
                         nextStep: services.escalationPlan.earliestStep(
                             after: view.phase, dueAt: dueAt, committedAt: nag.committedAt)),
                     event(.snoozed, view, at: now, change, from: input),
-                    input.root(.snooze, by: view.userID, on: nag.id, at: now),
-                ] + moved.statements),
+                    input.insert(.snooze, by: view.userID, on: nag.id, at: now),
+                ] + seriesChange.statements),
             nag)
     }
 }
 
 extension NagUpdate {
-    /// Whether it changes more than the promise.
+    /// Whether the update changes more than the promise.
     fileprivate var isEdit: Bool { dueAt != nil || category != nil || doneDefinition != nil || !description.isAbsent }
 
+    /// Whether the update changes the due time alone.
     fileprivate var isOnlyDueTime: Bool {
         dueAt != nil && category == nil && doneDefinition == nil && description.isAbsent && committedAt.isAbsent
     }
 }
 
 extension NagResponse {
-    /// The edited fields with their values. Of the description only the length is given, because its words belong to
-    /// the nag alone.
+    /// Returns the fields that differ from an earlier state, with their values. Of the description it contains only the
+    /// length, because only the nag itself stores its words.
     fileprivate func edits(since old: NagResponse) -> [String: String] {
         var edits: [String: String] = [:]
         if dueAt != old.dueAt { edits["due_at"] = dueAt.rfc3339 }

@@ -4,13 +4,14 @@ import Postgres
 import Reactor
 import SQL
 
-/// Whether the server can work: the database answers in time and takes writes, and their clocks agree.
+/// Answers readiness probes. The server is ready if the database answers in time and accepts writes, and if the clocks
+/// of both agree.
 final class Readiness {
-    /// The time that the database may take.
+    /// The time within which the database must answer.
     static let timeout = Duration.seconds(1)
-    /// The largest difference between the two clocks at which the server is ready: tokens, due times and sequence
-    /// stamps compare them.
-    static let largestSkew = Timestamp.Span.seconds(30)
+    /// The largest difference between the two clocks at which the server is ready. Tokens, due times and sequence
+    /// stamps compare times of both clocks.
+    static let maxClockSkew = Timestamp.Span.seconds(30)
 
     /// The time for which a successful probe of writes is reused, so that many load balancers cost no more than one.
     static let probeLifetime = Timestamp.Span.seconds(5)
@@ -27,25 +28,27 @@ final class Readiness {
         self.telemetry = telemetry
     }
 
-    /// The group `operations`: what probes ask.
+    /// The group `operations`: liveness and readiness, for probes.
     func register(in routes: RouteTable) {
         routes.constant(API.checkLiveness, StatusAnswer(status: "ok"))
         routes.open(API.checkReadiness, check)
     }
 
-    /// - Throws: 503 with the reason.
+    /// Checks whether the server is ready.
+    /// - Throws: 503 with the reason if it is not.
     func check(_ context: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
         guard !telemetry.isDraining else { throw APIError.serverIsStopping }
-        guard let (theirs, findings) = await databaseTime() else { throw APIError.databaseIsSilent }
-        let skew = theirs - services.clock.now()
-        guard -Self.largestSkew.microseconds...Self.largestSkew.microseconds ~= skew.microseconds else {
+        guard let (databaseTime, findings) = await readDatabaseTime() else { throw APIError.databaseIsSilent }
+        let skew = databaseTime - services.clock.now()
+        guard -Self.maxClockSkew.microseconds...Self.maxClockSkew.microseconds ~= skew.microseconds else {
             let seconds = skew.microseconds / 1_000_000
             throw APIError.databaseClockDiffers(bySeconds: seconds)
         }
         if let fault = await writeFault(at: services.clock.now()) {
             throw APIError.databaseRefusesWrites(fault)
         }
-        // Taking the server out of service would not update the log: its status is shown, but is no reason for a 503.
+        // The log's status is part of the answer, but no reason for a 503: taking the server out of service would not
+        // update the log.
         let head = services.checkpointStatus
         head.pass.setOpenFindings(findings)
         let check = head.pass.now
@@ -57,10 +60,10 @@ final class Readiness {
         )
     }
 
-    /// The database's time, and the findings about the audit log that are open; nil when it does not answer within the
-    /// timeout.
-    private func databaseTime() async -> (Timestamp, findings: Int)? {
-        await inTime { database in
+    /// Returns the database's time and the number of open findings about the audit log; nil if the database does not
+    /// answer within the timeout.
+    private func readDatabaseTime() async -> (Timestamp, findings: Int)? {
+        await withTimeout { database in
             let row = try await database.query(
                 "SELECT clock_timestamp() AS now, o.count AS findings FROM (\(AuditFindingStatements.countOpen)) o"
             ).one()
@@ -68,24 +71,24 @@ final class Readiness {
         }
     }
 
-    /// Returns the fault for which the database takes no writes, by a probe that is not too old; nil without one. A
-    /// probe that fails otherwise changes nothing.
+    /// Returns the fault for which the database refuses writes, by a recent probe; nil without one. If a probe fails
+    /// for another reason, the result of the probe before it is returned.
     private func writeFault(at now: Timestamp) async -> WriteFault? {
         let last = probe
         let lifetime = last?.fault == nil ? Self.probeLifetime : Self.faultLifetime
         if let last, abs((now - last.time).microseconds) < lifetime.microseconds { return last.fault }
-        // Requests that come meanwhile have the last result.
+        // Requests that arrive during the probe get the last result.
         probe = (now, last?.fault)
-        guard let fault = await inTime({ try await $0.writeFault() }) else { return last?.fault }
+        guard let fault = await withTimeout({ try await $0.writeFault() }) else { return last?.fault }
         probe = (now, fault)
         return fault
     }
 
     /// Returns the database's answer; nil when it fails, or does not come within the timeout.
-    private func inTime<Value: Sendable>(_ ask: @escaping (Database) async throws -> Value) async -> Value? {
+    private func withTimeout<Value: Sendable>(_ ask: @escaping (Database) async throws -> Value) async -> Value? {
         let database = services.database
         return await withCheckedContinuation { continuation in
-            // The first to come resumes; both are on this loop.
+            // The answer or the timer resumes the continuation, whichever comes first. Both run on this loop.
             var waiting: CheckedContinuation<Value?, Never>? = continuation
             func resume(_ value: Value?) {
                 waiting?.resume(returning: value)

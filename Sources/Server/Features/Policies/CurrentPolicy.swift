@@ -4,7 +4,7 @@ import Domain
 import JSON
 import Postgres
 
-/// A policy in force and what is proposed for it, read from `PolicyStatements.columns`.
+/// A policy in force and its open proposal, read from `PolicyStatements.columns`.
 struct CurrentPolicy {
     /// A change that waits for approvals.
     struct Proposal {
@@ -18,8 +18,8 @@ struct CurrentPolicy {
     let id: PolicyID
     let familyID: FamilyID
     var version: Int
-    /// The ledger's number of the last change, a proposal's too.
-    var changedBy: Int64
+    /// The ledger's sequence number of the last change of the policy or its proposal.
+    var changeSeq: Int64
     var terms: PolicyTerms
     /// Whether one of two owners has left and no new co-owner has been agreed on.
     var awaitsCoOwner: Bool
@@ -30,34 +30,34 @@ struct CurrentPolicy {
     /// Whether the terms name a new co-owner in place of one who left.
     func replacesCoOwner(by new: PolicyTerms) -> Bool { awaitsCoOwner && new.owners.count > 1 }
 
-    /// Returns the people who have to approve terms before they are in force: every owner, and a new co-owner after one
-    /// left.
+    /// Returns the people who have to approve terms before they are in force: every owner, and the new co-owner if the
+    /// terms replace one who left.
     func approvers(of new: PolicyTerms) -> Set<UserID> {
         Set(terms.owners).union(awaitsCoOwner ? new.owners : [])
     }
 
-    /// The time after the proposal from which the approval of a new co-owner counts, where one of two owners has left:
-    /// an owner who removed the other could have a second account as well, and the guardians need time to object.
-    static let coOwnersWait = Timestamp.Span.hours(72)
+    /// The time that must pass between the proposal of a co-owner in place of one who left and its last approval. An
+    /// owner who removed the other could control the new co-owner's account as well, so the guardians need time to
+    /// object.
+    static let coOwnerApprovalDelay = Timestamp.Span.hours(72)
 
-    /// - Throws: 409 with the earliest moment, for the last approval of a proposal with a new co-owner before that
-    ///   moment.
-    func requireCoOwnersWait(at now: Timestamp) throws(APIError) {
+    /// Requires that the delay for a new co-owner has passed, for the last approval of a proposal.
+    /// - Throws: 409 with the earliest time if it has not.
+    func requireCoOwnerApprovalDelay(at now: Timestamp) throws(APIError) {
         guard let proposal, replacesCoOwner(by: proposal.terms) else { return }
-        let opening = proposal.proposedAt + Self.coOwnersWait
+        let opening = proposal.proposedAt + Self.coOwnerApprovalDelay
         guard now < opening else { return }
         throw APIError.approvalIsTooEarly(opening: opening)
     }
 
-    /// The people who may approve: those whose approval the proposal waits for, and the owners where nothing is
-    /// proposed.
-    var mayApprove: Set<UserID> { approvers(of: proposal?.terms ?? terms) }
+    /// The people who may approve: those whose approval the proposal needs; without a proposal, the owners.
+    var permittedApprovers: Set<UserID> { approvers(of: proposal?.terms ?? terms) }
 
-    /// The policy after an act that puts new terms in force.
+    /// Returns the policy after an act that puts new terms in force.
     func changed(to new: PolicyTerms, by seq: Int64) -> CurrentPolicy {
         var policy = self
         policy.version += 1
-        policy.changedBy = seq
+        policy.changeSeq = seq
         policy.awaitsCoOwner = awaitsCoOwner && new.owners.count < 2
         policy.leftOwner = policy.awaitsCoOwner ? leftOwner : nil
         policy.terms = new
@@ -78,11 +78,12 @@ struct CurrentPolicy {
 
     /// A strong entity tag, with its quotes.
     var tag: String {
-        let state = sha256(Array("\(id) \(changedBy)".utf8))
+        let state = sha256(Array("\(id) \(changeSeq)".utf8))
         return "\"\(base64URL(Array(state.prefix(16))))\""
     }
 
-    /// - Throws: 412 when the request names another state of the policy.
+    /// Requires that the request's `If-Match`, if it has one, names this state of the policy.
+    /// - Throws: 412 if it names another one.
     func requireMatch(_ caller: Caller) throws(APIError) {
         guard let tags = caller.context.ifMatch, !IfMatch.matches(tag, in: tags) else { return }
         throw APIError.policyHasChanged
@@ -94,12 +95,12 @@ extension CurrentPolicy {
         id = try row["id"]
         familyID = try row["family_id"]
         version = try row["version"]
-        changedBy = try row["changed_by"]
+        changeSeq = try row["changed_by"]
         awaitsCoOwner = try row["awaits_co_owner"]
         leftOwner = try row["left_owner"]
         terms = try PolicyTerms(
             owners: try row.list("owners") ?? [], limits: try FamilyPolicy(row),
-            others: Self.jsonObject(try row["constraints"]))
+            clientValues: Self.jsonObject(try row["constraints"]))
         proposal = try Proposal(ifAny: row)
     }
 

@@ -4,13 +4,13 @@ import Domain
 
 /// The acts on a policy. Their entries record the version, and every limit before and after.
 extension Policies {
-    /// Puts terms in force.
-    /// - Parameter approval: the last missing approval; nil where the caller decides alone.
+    /// Returns the act that puts terms in force, and the policy after it.
+    /// - Parameter approval: the last missing approval; nil if the caller decides alone.
     func enactAct(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ approval: ApprovalResponse?
     ) -> (act: Act, policy: CurrentPolicy) {
-        // The act becomes the next of the ledger or fails.
+        // The act gets the next sequence number of the ledger, or fails.
         let changed = policy.changed(to: terms, by: member.seq + 1)
         var details = details(of: terms, policy, pseudonyms)
         details["version"] = "\(changed.version)"
@@ -28,8 +28,8 @@ extension Policies {
         return (act, changed)
     }
 
-    /// Proposes terms, with the proposer's approval. If they name a co-owner in place of one who left, the other
-    /// guardians and the one who left are notified.
+    /// Returns the act that proposes terms, with the proposer's approval, and the policy after it. If the terms name a
+    /// co-owner in place of one who left, the act notifies the other guardians and the owner who left.
     func proposeAct(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), _ notices: DeliveryIDs, at now: Timestamp
@@ -59,11 +59,11 @@ extension Policies {
         }
         var proposed = policy
         proposed.proposal = proposal
-        proposed.changedBy = member.seq + 1
+        proposed.changeSeq = member.seq + 1
         return (act, proposed)
     }
 
-    /// Adds an approval that does not complete the proposal.
+    /// Returns the act that adds an approval without putting a proposal in force, and the policy after it.
     func approveAct(
         _ policy: CurrentPolicy, _ member: Member, _ approval: ApprovalResponse
     ) -> (act: Act, policy: CurrentPolicy) {
@@ -74,7 +74,7 @@ extension Policies {
         ]
         if policy.proposal != nil {
             statements.append(PolicyStatements.markChanged(policy.id))
-            approved.changedBy = member.seq + 1
+            approved.changeSeq = member.seq + 1
         }
         let act = Act(
             kind: .policyApproved, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -84,8 +84,8 @@ extension Policies {
         return (act, approved)
     }
 
-    /// Returns the limits and owners of new terms, and as `old_<name>` those of the policy in force that differ. Names
-    /// that the server does not know are recorded as a digest, because clients chose them.
+    /// Returns the limits and owners of new terms, and as `old_<name>` those of the policy in force that differ. The
+    /// values under names that the server does not know are recorded as a digest only, because clients chose the names.
     private func details(
         of terms: PolicyTerms, _ policy: CurrentPolicy, _ pseudonyms: [UserID: Pseudonym]
     ) -> AuditBody {

@@ -8,8 +8,8 @@ import SQL
 /// Policies: the limits of a family that only its guardians decide, and their approvals.
 ///
 /// A policy has one or two owners. A change is in force as soon as every owner has approved it. A proposal counts as
-/// its proposer's approval, so an only owner decides at once. A new proposal replaces an earlier one. The features that
-/// obey a limit read it in their own statements, so a change holds for every instance from its commit on.
+/// its proposer's approval, so a sole owner decides at once. A new proposal replaces an earlier one. The features that
+/// enforce a limit read it in their own statements, so a change applies to every server instance once it is committed.
 final class Policies {
     private let services: Services
 
@@ -26,6 +26,7 @@ final class Policies {
 
     // MARK: Reading
 
+    /// Lists the family's policies, the default one first.
     func list(_ caller: Caller, _ call: Call<PolicyListQuery, NoBody>) async throws -> Page<PolicyResponse> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
@@ -34,13 +35,14 @@ final class Policies {
         return try Page(rows, answering: page) { try CurrentPolicy(ifAny: $0)?.response }
     }
 
+    /// Returns a policy of the caller's family.
     func get(_ caller: Caller, _ call: Call<PolicyPath, NoBody>) async throws -> PolicyResponse {
         let member = try await services.access.member(caller, orThrow: .noSuchPolicy, services.database)
         try await requireReader(caller, member)
         return try await policy(call.parameters.policyID, of: member, services.database).response
     }
 
-    /// Newest first.
+    /// Lists the approvals of a policy, newest first.
     func approvals(
         _ caller: Caller, _ call: Call<PolicyApprovalListQuery, NoBody>
     ) async throws -> Page<ApprovalResponse> {
@@ -70,9 +72,9 @@ final class Policies {
 
     // MARK: Changing
 
-    /// Changes the policy, or proposes the change where others have to approve it. The answer is the policy in force.
+    /// Changes the policy, or proposes the change if others have to approve it. The answer is the policy in force.
     func update(_ caller: Caller, _ call: Call<PolicyPath, PolicyUpdate>) async throws -> PolicyResponse {
-        // A repeated request is mailed nothing again.
+        // A repeated request must not send the mails again.
         if let earlier: PolicyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let change = try PolicyChange(call.body)
         let answer: PolicyResponse = try await write(
@@ -96,7 +98,7 @@ final class Policies {
             if approved.isSuperset(of: policy.approvers(of: terms)) {
                 let approval = isProposed ? approval(of: policy, by: member, nil, at: caller.now) : nil
                 let (act, changed) = enactAct(terms, policy, member, pseudonyms, approval)
-                return .perform(try await counted(act, member, at: caller.now, queries), changed.response)
+                return .perform(try await addingDailyCount(act, member, at: caller.now, queries), changed.response)
             }
             if isProposed, policy.proposal?.approvers.contains(member.userID) ?? false {
                 return .answer(policy.response)
@@ -110,7 +112,7 @@ final class Policies {
                 : proposeAct(
                     terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: caller.now), at: caller.now
                 )
-            return .perform(try await counted(act, member, at: caller.now, queries), proposed.response)
+            return .perform(try await addingDailyCount(act, member, at: caller.now, queries), proposed.response)
         }
         if let mailer = services.mailer, let proposal = answer.proposal, proposal.proposedAt == caller.now {
             let notified = PolicyStatements.addressesOfNotified(of: proposal.id, in: answer.familyID)
@@ -121,11 +123,11 @@ final class Policies {
         return answer
     }
 
-    /// Approves the proposal. Without a proposal the approval is of the policy in force, and changes nothing. Repeating
-    /// an approval changes nothing.
+    /// Approves the proposal; without one, the policy in force, which does not change. Repeating an approval changes
+    /// nothing.
     func approve(_ caller: Caller, _ call: Call<PolicyPath, ApprovalCreate?>) async throws -> ApprovalResponse {
         try await write(caller, call.parameters.policyID, deniedAs: .policyApproveDenied) { member, policy, queries in
-            guard policy.mayApprove.contains(member.userID) else {
+            guard policy.permittedApprovers.contains(member.userID) else {
                 return .denied(.policyApproveDenied, to: member, .policyOwnerOnly)
             }
             try policy.requireMatch(caller)
@@ -136,18 +138,18 @@ final class Policies {
                 proposal.approvers.union([member.userID]).isSuperset(of: policy.approvers(of: proposal.terms))
             else {
                 let act = approveAct(policy, member, approval).act
-                return .perform(try await counted(act, member, at: caller.now, queries), approval)
+                return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
             }
-            try policy.requireCoOwnersWait(at: caller.now)
+            try policy.requireCoOwnerApprovalDelay(at: caller.now)
             let pseudonyms = try await pseudonyms(of: proposal.terms, policy, queries)
             let act = enactAct(proposal.terms, policy, member, pseudonyms, approval).act
-            return .perform(try await counted(act, member, at: caller.now, queries), approval)
+            return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
         }
     }
 
     /// Returns the act with a statement that counts it as one of the day's changes.
     /// - Throws: 429 when the member has reached the day's limit of changes.
-    private func counted(
+    private func addingDailyCount(
         _ act: Act, _ member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         var act = act
@@ -156,7 +158,7 @@ final class Policies {
         return act
     }
 
-    /// Writes to a policy of the caller's family, as a guardian.
+    /// Performs a write to a policy of the caller's family, for guardians.
     private func write<Answer: WireContent>(
         _ caller: Caller, _ id: PolicyID, deniedAs kind: AuditKind,
         _ decide: (Member, CurrentPolicy, any Queries) async throws -> Decision<Answer>
@@ -169,21 +171,21 @@ final class Policies {
         }
     }
 
-    /// The pseudonyms of the owners before and after.
-    /// - Throws: 422 when somebody who would become an owner is not a guardian who can sign in.
+    /// Returns the pseudonyms of the owners before and after a change.
+    /// - Throws: 422 if somebody who would become an owner is not a guardian with a password.
     private func pseudonyms(
         of terms: PolicyTerms, _ policy: CurrentPolicy, _ queries: any Queries
     ) async throws -> [UserID: Pseudonym] {
         let old = Set(policy.terms.owners)
         var pseudonyms: [UserID: Pseudonym] = [:]
-        var unfit = Set(terms.owners).subtracting(old)
+        var ineligible = Set(terms.owners).subtracting(old)
         let everybody = old.union(terms.owners).sorted()
         for row in try await queries.query(PolicyStatements.owners(everybody, in: policy.familyID)).map({ $0 }) {
             let id: UserID = try row["id"]
             pseudonyms[id] = try row["pseudonym"]
-            if try row["may_own"] { unfit.remove(id) }
+            if try row["may_own"] { ineligible.remove(id) }
         }
-        guard unfit.isEmpty else { throw APIError.ownersAreNoGuardians }
+        guard ineligible.isEmpty else { throw APIError.ownersAreNoGuardians }
         return pseudonyms
     }
 

@@ -42,7 +42,7 @@ enum PolicyStatements {
         """
     }
 
-    /// Pseudonyms, and whether each is a guardian of the family who can sign in.
+    /// Reads people's pseudonyms, and whether each is a guardian of the family with a password, as `may_own`.
     static func owners(_ users: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT u.id, u.pseudonym, u.password_hash IS NOT NULL AND EXISTS (
@@ -67,7 +67,7 @@ enum PolicyStatements {
 
     // MARK: Statements of an act
 
-    /// The policy in force until the family agrees on another: the table's defaults.
+    /// Inserts the default policy of a new family: the table's defaults, with an owner.
     static func insertDefault(_ id: PolicyID, owner: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO policies (family_id, id, owners, is_default, created_at)
@@ -75,24 +75,26 @@ enum PolicyStatements {
         """
     }
 
-    /// Puts a policy in force; nothing is proposed afterwards.
+    /// Puts a policy in force, and removes its proposal.
     static func set(_ policy: CurrentPolicy) -> SQL {
-        let (limits, others) = (policy.terms.limits, JSONValue.object(policy.terms.others).description)
+        let (limits, clientValues) = (policy.terms.limits, JSONValue.object(policy.terms.clientValues).description)
         return """
             UPDATE policies SET owners = \(SQLList(policy.terms.owners)), daily_cap = \(limits.dailyCap),
                 max_snooze_minutes = \(limits.maxSnoozeMinutes), points_multiplier = \(limits.pointsMultiplier),
                 max_pushback = \(limits.maxPushBack), cooldown_minutes = \(limits.cooldownMinutes),
-                third_party_models = \(limits.allowsThirdPartyModels), constraints = \(SQLJSON(others)), version = \(policy.version), awaits_co_owner = \(policy.awaitsCoOwner),
-                left_owner = \(policy.leftOwner), changed_by = ledger_stamp.seq, \(withoutProposal)
+                third_party_models = \(limits.allowsThirdPartyModels), constraints = \(SQLJSON(clientValues)),
+                version = \(policy.version), awaits_co_owner = \(policy.awaitsCoOwner),
+                left_owner = \(policy.leftOwner), changed_by = ledger_stamp.seq, \(clearedProposal)
             FROM ledger_stamp WHERE policies.family_id = ledger_stamp.family_id AND policies.id = \(policy.id)
             """
     }
 
-    private static let withoutProposal: SQL = """
+    /// The assignments that remove a proposal.
+    private static let clearedProposal: SQL = """
         proposal_id = NULL, proposed_by = NULL, proposed_at = NULL, proposed_owners = NULL, proposed_constraints = NULL
         """
 
-    /// Replaces what was proposed before.
+    /// Stores a proposal, and replaces an earlier one.
     static func setProposal(_ proposal: CurrentPolicy.Proposal, for policy: PolicyID) -> SQL {
         let constraints = JSONValue.object(proposal.terms.constraints).description
         return """
@@ -103,7 +105,7 @@ enum PolicyStatements {
             """
     }
 
-    /// Gives the policy another entity tag: one more owner approved what is proposed.
+    /// Gives the policy a new entity tag, because one more owner has approved the proposal.
     static func markChanged(_ policy: PolicyID) -> SQL {
         """
         UPDATE policies SET changed_by = ledger_stamp.seq
@@ -121,8 +123,8 @@ enum PolicyStatements {
     }
 
     /// Part of a departure: removes the person from the policies that they own, and drops the proposals of policies
-    /// that they own or would own. A co-owner remains, and another one is awaited; after an only owner, the
-    /// longest-serving other guardian who can sign in takes over.
+    /// that they own or would own. A co-owner remains, and another one is awaited; after a sole owner, the
+    /// other guardian with a password who joined first becomes the owner.
     static func removeOwner(of user: UserID) -> SQL {
         """
         UPDATE policies SET owners = CASE
@@ -136,7 +138,7 @@ enum PolicyStatements {
             END,
             awaits_co_owner = awaits_co_owner OR (cardinality(owners) > 1 AND \(user) = ANY(owners)),
             left_owner = CASE WHEN cardinality(owners) > 1 AND \(user) = ANY(owners) THEN \(user) ELSE left_owner END,
-            changed_by = ledger_stamp.seq, \(withoutProposal)
+            changed_by = ledger_stamp.seq, \(clearedProposal)
         FROM ledger_stamp
         WHERE policies.family_id = ledger_stamp.family_id AND \(user) = ANY(policies.owners || policies.proposed_owners)
             AND policies.status <> 'superseded'

@@ -3,25 +3,25 @@ import Contract
 import Domain
 import JSON
 
-/// The terms of a policy: its owners, the limits that the server obeys, and what clients have stored besides.
+/// The terms of a policy: its owners, the limits that the server enforces, and other values that clients have stored.
 struct PolicyTerms: Hashable {
     /// The owners in the order of their ids.
     var owners: [UserID]
     var limits: FamilyPolicy
-    /// Scalars under names that the server does not know; it obeys none of them.
-    var others: JSONObject
+    /// Scalars under names that the server does not know. They have no effect on the server.
+    var clientValues: JSONObject
 
-    init(owners: [UserID], limits: FamilyPolicy, others: JSONObject) {
+    init(owners: [UserID], limits: FamilyPolicy, clientValues: JSONObject) {
         self.owners = owners.sorted()
         self.limits = limits
-        self.others = others
+        self.clientValues = clientValues
     }
 
     /// The limits and the values under other names, as the API shows them.
     var constraints: JSONObject {
         var document = JSONObject()
         for field in PolicyViolation.Field.allCases { document[field.rawValue] = value(field) }
-        for member in others.members { document[member.key] = member.value }
+        for member in clientValues.members { document[member.key] = member.value }
         return document
     }
 
@@ -38,16 +38,16 @@ struct PolicyTerms: Hashable {
 
     /// Whether these terms allow more than other terms do. Any change of a value that the server does not know counts
     /// as allowing more.
-    func widens(_ other: PolicyTerms) -> Bool { limits.widens(other.limits) || others != other.others }
+    func widens(_ other: PolicyTerms) -> Bool { limits.widens(other.limits) || clientValues != other.clientValues }
 
     /// The limits in the form recorded in the audit log.
-    var auditValues: [String: String] { PolicyNote.values(of: limits, others: digestOfOthers) }
+    var auditValues: [String: String] { PolicyNote.values(of: limits, others: clientValuesDigest) }
 
-    /// SHA-256 of the other names and values, in the order of the names; empty without any.
-    var digestOfOthers: String {
-        if others.isEmpty { return "" }
+    /// The SHA-256 digest of the client values and their names, in the order of the names; empty without any.
+    var clientValuesDigest: String {
+        if clientValues.isEmpty { return "" }
         var sorted = JSONObject()
-        for member in others.members.sorted(by: { $0.key < $1.key }) { sorted[member.key] = member.value }
+        for member in clientValues.members.sorted(by: { $0.key < $1.key }) { sorted[member.key] = member.value }
         return hexadecimal(sha256(JSONValue.object(sorted).bytes))
     }
 }
@@ -55,21 +55,24 @@ struct PolicyTerms: Hashable {
 // MARK: Reading
 
 extension PolicyTerms {
-    /// The maximum number of limits in a policy whose names the server does not know.
-    static let mostOthers = 32
-    /// The size of such a name, and of a text stored under it, in Unicode scalars.
-    static let longestName = 64
-    static let longestText = 256
+    /// The largest number of client values in a policy.
+    static let maxClientValues = 32
+    /// The largest number of Unicode scalars in the name of a client value.
+    static let maxNameLength = 64
+    /// The largest number of Unicode scalars in a text that is a client value.
+    static let maxTextLength = 256
 
     /// - Parameter constraints: values under the names of the API; missing limits get the standard values.
     /// - Throws: 422 `POLICY_INVALID_VALUE`, naming the field as `constraints.<name>`.
     init(owners: [UserID], constraints: JSONObject) throws(APIError) {
-        var others = JSONObject()
+        var clientValues = JSONObject()
         for member in constraints.members where PolicyViolation.Field(rawValue: member.key) == nil {
-            others[member.key] = try Self.checkedOther(member.key, member.value)
+            clientValues[member.key] = try Self.checkedClientValue(member.key, member.value)
         }
-        guard others.count <= Self.mostOthers else { throw APIError.policyHasTooManyNames(limit: Self.mostOthers) }
-        self.init(owners: owners, limits: try Self.limits(constraints), others: others)
+        guard clientValues.count <= Self.maxClientValues else {
+            throw APIError.policyHasTooManyNames(limit: Self.maxClientValues)
+        }
+        self.init(owners: owners, limits: try Self.limits(constraints), clientValues: clientValues)
     }
 
     private static func limits(_ constraints: JSONObject) throws(APIError) -> FamilyPolicy {
@@ -120,10 +123,11 @@ extension PolicyTerms {
         return isOn
     }
 
-    /// A scalar as it is stored: whole numbers are integers, so that they are the same value when they are read.
-    private static func checkedOther(_ name: String, _ value: JSONValue) throws(APIError) -> JSONValue {
-        guard (1...longestName).contains(name.unicodeScalars.count) else {
-            throw APIError.policyNameIsTooLong(limit: longestName)
+    /// Returns a client value in its stored form. Whole numbers become integers, so that they are equal when they are
+    /// read.
+    private static func checkedClientValue(_ name: String, _ value: JSONValue) throws(APIError) -> JSONValue {
+        guard (1...maxNameLength).contains(name.unicodeScalars.count) else {
+            throw APIError.policyNameIsTooLong(limit: maxNameLength)
         }
         if let known = PolicyChange.formerNames[name] {
             throw APIError.policyLimitIsInvalid(name, "is called \(known)")
@@ -134,8 +138,8 @@ extension PolicyTerms {
             guard number.isFinite else { throw APIError.policyLimitIsInvalid(name, "must be a finite number") }
             return value.integerValue.map { .integer($0) } ?? value
         case .string(let text):
-            guard text.unicodeScalars.count <= longestText else {
-                throw APIError.policyLimitIsInvalid(name, "must have at most \(longestText) characters")
+            guard text.unicodeScalars.count <= maxTextLength else {
+                throw APIError.policyLimitIsInvalid(name, "must have at most \(maxTextLength) characters")
             }
             return value
         case .null, .array, .object:

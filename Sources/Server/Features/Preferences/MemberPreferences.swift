@@ -19,25 +19,31 @@ package final class MemberPreferences {
     func register(in routes: RouteTable) {
         routes.signedIn(API.getPreferences, get)
         routes.signedIn(API.updatePreferences, update)
-        routes.signedIn(API.getMemberPreferences, getOfMember)
-        routes.signedIn(API.updateMemberPreferences, updateOfMember)
+        routes.signedIn(API.getMemberPreferences, getForMember)
+        routes.signedIn(API.updateMemberPreferences, updateForMember)
     }
 
+    /// Returns the caller's own preferences.
     func get(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> PreferenceResponse {
         try await read(caller, of: caller.userID, in: call.parameters.familyID)
     }
 
-    func getOfMember(_ caller: Caller, _ call: Call<MemberPreferencesPath, NoBody>) async throws -> PreferenceResponse {
+    /// Returns a member's preferences, for the member and the guardians.
+    func getForMember(
+        _ caller: Caller, _ call: Call<MemberPreferencesPath, NoBody>
+    ) async throws -> PreferenceResponse {
         try await read(caller, of: call.parameters.userID, in: call.parameters.familyID)
     }
 
+    /// Changes the caller's own preferences.
     package func update(_ caller: Caller, _ call: Call<FamilyQuery, PreferenceUpdate>) async throws
         -> PreferenceResponse
     {
         try await merge(call.body.preferences, caller, of: caller.userID, in: call.parameters.familyID)
     }
 
-    package func updateOfMember(
+    /// Changes a member's preferences, for the member and the guardians.
+    package func updateForMember(
         _ caller: Caller, _ call: Call<MemberPreferencesPath, PreferenceUpdate>
     ) async throws -> PreferenceResponse {
         try await merge(call.body.preferences, caller, of: call.parameters.userID, in: call.parameters.familyID)
@@ -51,8 +57,8 @@ package final class MemberPreferences {
         return try await current(of: user, seenBy: member, services.database).response
     }
 
-    /// Merges the document into the stored one, name by name; null removes a name. With `If-Match` only if the client
-    /// has seen the current version.
+    /// Merges the document into the stored one, name by name; null removes a name.
+    /// - Throws: 412 if the request's `If-Match` names another version.
     private func merge(
         _ update: JSONObject, _ caller: Caller, of user: UserID, in family: FamilyID
     ) async throws -> PreferenceResponse {
@@ -72,15 +78,15 @@ package final class MemberPreferences {
             var changed = current
             changed.stored = try change.applied(to: current.stored)
             guard changed.stored != current.stored else { return .answer(current.response) }
-            // The act becomes the next of the ledger or fails.
-            changed.changedBy = member.seq + 1
+            // The act gets the next sequence number of the ledger, or fails.
+            changed.changeSeq = member.seq + 1
             changed.updatedAt = caller.now
             let count = DailyCount(limit: .preferenceChanges, user: member.userID)
             let act = Act(
                 kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [
-                    setting(changed.stored, after: current, at: caller.now),
+                    setStatement(changed.stored, after: current, at: caller.now),
                     try await count.increment(at: caller.now, queries),
                 ]
                     + (change.movesSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
@@ -90,21 +96,23 @@ package final class MemberPreferences {
         }
     }
 
-    /// Part of an act. Whoever begins to want a daily digest after its time gets the first one on the next day.
-    private func setting(
+    /// Part of an act: stores preferences. Somebody who switches to a daily digest after today's time for it gets the
+    /// first digest tomorrow.
+    private func setStatement(
         _ stored: StoredPreferences, after current: CurrentPreferences, at now: Timestamp
     ) -> SQL {
         let (old, new) = (
-            current.stored.effective(inFamilyAt: current.familyZone), stored.effective(inFamilyAt: current.familyZone)
+            current.stored.effective(familyZone: current.familyZone), stored.effective(familyZone: current.familyZone)
         )
         let hasDigest = new.notificationFrequency == .dailyDigest
         let isFirst = hasDigest && old.notificationFrequency != .dailyDigest
         return PreferenceStatements.set(
             stored, of: current.user, hasDigest: hasDigest,
-            passed: isFirst
+            skippedDate: isFirst
                 ? DigestTurn.passed(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil, at: now)
     }
 
+    /// Returns a member's current preferences.
     /// - Throws: 404 for somebody who is no active member.
     private func current(
         of user: UserID, seenBy member: Member, _ queries: any Queries
@@ -113,7 +121,7 @@ package final class MemberPreferences {
         guard let row = rows.first else { throw APIError.noSuchMember }
         return CurrentPreferences(
             user: user, family: member.familyID, familyZone: member.timeZone, pseudonym: try row["pseudonym"],
-            stored: try row["prefs"], changedBy: try row["changed_by"], updatedAt: try row["updated_at"])
+            stored: try row["prefs"], changeSeq: try row["changed_by"], updatedAt: try row["updated_at"])
     }
 }
 
@@ -124,19 +132,20 @@ private struct CurrentPreferences {
     let familyZone: String
     let pseudonym: Pseudonym
     var stored: StoredPreferences
-    var changedBy: Int64
+    /// The ledger's sequence number of the last change; 0 if nothing was ever set.
+    var changeSeq: Int64
     var updatedAt: Timestamp
 
     var response: PreferenceResponse {
         PreferenceResponse(
             userID: user, familyID: family, schemaVersion: MemberPreferences.schemaVersion,
-            preferences: stored.overlaid(inFamilyAt: familyZone), etag: tag, updatedAt: updatedAt)
+            preferences: stored.documentWithDefaults(familyZone: familyZone), etag: tag, updatedAt: updatedAt)
     }
 
-    /// A strong entity tag, with its quotes: over the last change and the family's own settings that the document
-    /// shows.
+    /// A strong entity tag, with its quotes. It changes with the stored preferences and with the family's time zone,
+    /// which the document shows.
     var tag: String {
-        let state = sha256(Array("\(changedBy) \(updatedAt.microseconds) \(familyZone)".utf8))
+        let state = sha256(Array("\(changeSeq) \(updatedAt.microseconds) \(familyZone)".utf8))
         return "\"\(base64URL(Array(state.prefix(16))))\""
     }
 }

@@ -8,17 +8,18 @@ import Postgres
 /// The models that a person may choose with `ai_model_local` and `ai_model_cloud`.
 struct ModelChoice {
     /// The model of the server's gateway; nil without one.
-    private let gateway: String?
+    private let gatewayModel: String?
 
-    init(_ models: ModelGateways) { gateway = models.server?.model }
+    init(_ models: ModelGateways) { gatewayModel = models.server?.model }
 
-    /// - Throws: 422 with the list, for a name that is none of the person's models. A name that is stored already is
-    ///   not checked again: if its model is gone, questions report that.
+    /// Requires that a change names only models that the person can use. A name that is stored already is not checked
+    /// again: if its model no longer exists, questions report that.
+    /// - Throws: 422 with the list of models, for another name.
     func require(
         _ change: PreferenceChange, _ stored: StoredPreferences, of user: UserID, _ queries: any Queries
     ) async throws {
         if let name = change.newText(.aiLocalModel, stored) {
-            let names = ProviderName.onDevice.map(\.rawValue) + [gateway].compactMap(\.self)
+            let names = ProviderName.onDevice.map(\.rawValue) + [gatewayModel].compactMap(\.self)
             guard names.contains(name) else {
                 throw APIError.modelIsUnknown(.aiLocalModel, "must be one of " + names.joined(separator: ", "))
             }

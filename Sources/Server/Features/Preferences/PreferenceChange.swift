@@ -9,11 +9,12 @@ import TimeZones
 /// Known names must have valid values; names that only a family's policy may set are refused; all others belong to the
 /// clients and are stored as they are.
 struct PreferenceChange {
-    /// The size limit of a member's document in bytes.
-    static let largestDocument = 32 << 10
+    /// The largest size of a member's document, in bytes.
+    static let maxDocumentBytes = 32 << 10
 
     private let members: [JSONObject.Member]
 
+    /// Creates a change, and validates its values.
     /// - Throws: 422 with the reason, naming the field as `prefs_json.<name>`.
     init(_ update: JSONObject) throws(APIError) {
         members = update.members
@@ -28,21 +29,21 @@ struct PreferenceChange {
         }
     }
 
-    /// The document after the change.
-    /// - Throws: when it would be too large.
+    /// Returns the document after the change.
+    /// - Throws: an error if the document would be larger than `maxDocumentBytes`.
     func applied(to stored: StoredPreferences) throws(APIError) -> StoredPreferences {
         var document = stored.document
         for member in members { document[member.key] = member.value == .null ? JSONValue?.none : member.value }
-        guard JSONValue.object(document).bytes.count <= Self.largestDocument else {
-            throw APIError.preferencesAreTooLarge(limit: Self.largestDocument)
+        guard JSONValue.object(document).bytes.count <= Self.maxDocumentBytes else {
+            throw APIError.preferencesAreTooLarge(limit: Self.maxDocumentBytes)
         }
         return StoredPreferences(document)
     }
 
-    /// The value that a name gets; nil where it is not changed.
+    /// The new value of a name; nil if the change does not contain the name.
     subscript(key: PreferenceKey) -> JSONValue? { members.last { $0.key == key.rawValue }?.value }
 
-    /// Whether nags to the person may escalate at other times afterwards.
+    /// Whether the change can move the times at which nags to the person escalate.
     var movesSteps: Bool {
         members.contains { member in
             switch PreferenceKey(rawValue: member.key) {

@@ -2,18 +2,18 @@ import Domain
 import Postgres
 import SQL
 
-/// The schedule of a person's daily digest, as of one moment.
+/// The stored schedule of a person's daily digest, as of one moment.
 struct StoredDigestTurn {
     let familyID: FamilyID
     let userID: UserID
     let stored: StoredPreferences
     let timeZone: String
     let isMember: Bool
-    /// The last date whose digest was made.
+    /// The date of the last digest that was made; nil for none.
     let lastOn: CivilDate?
-    /// The version of the schedule and the preferences. A later statement changes nothing if it is no longer the
-    /// current one.
-    fileprivate let version: (changedBy: Int64, nextAt: Timestamp)
+    /// The version of the schedule and the preferences. `move` changes nothing if this is no longer the current
+    /// version.
+    fileprivate let version: (changeSeq: Int64, nextAt: Timestamp)
 
     /// Reads a row of `PreferenceStatements.digestsDue`.
     init(_ row: Row) throws(PostgresError) {
@@ -30,7 +30,7 @@ struct StoredDigestTurn {
 
 /// Statements on when people get their daily digests.
 extension PreferenceStatements {
-    /// The people whose digests have been due longest, or whose settings have changed since.
+    /// Reads the schedules that have been due longest: those with a due digest, and those whose settings have changed.
     static func digestsDue(at now: Timestamp, limit: Int) -> SQL {
         """
         SELECT p.family_id, p.user_id, p.prefs, p.changed_by, p.next_digest_at,
@@ -53,12 +53,12 @@ extension PreferenceStatements {
         UPDATE preferences SET next_digest_at = \(next),
             last_digest_on = coalesce(\(date?.description)::date, last_digest_on)
         WHERE family_id = \(turn.familyID) AND user_id = \(turn.userID)
-            AND changed_by = \(turn.version.changedBy) AND next_digest_at = \(turn.version.nextAt)
+            AND changed_by = \(turn.version.changeSeq) AND next_digest_at = \(turn.version.nextAt)
         RETURNING family_id, user_id
         """
     }
 
-    /// Part of an act: makes the scheduler look at the digests of a family again, because its zone has changed.
+    /// Part of an act: makes the scheduler recompute the digest times of a family, because its time zone has changed.
     static func makeDigestsDue(at now: Timestamp) -> SQL {
         """
         UPDATE preferences SET next_digest_at = least(preferences.next_digest_at, \(now)) FROM ledger_stamp

@@ -4,7 +4,7 @@ import SQL
 
 /// Every statement on preferences.
 enum PreferenceStatements {
-    /// A member's stored preferences, or null: an SQL expression for the statements of other features, to be read as
+    /// An expression for statements of other features: a member's stored preferences, or null. It is read as
     /// `StoredPreferences`.
     ///
     /// `user` and `family` are expressions of the enclosing statement, qualified with their table's name, or values.
@@ -15,11 +15,12 @@ enum PreferenceStatements {
         """
     }
 
-    /// The quiet hours that guardians have set for a child, of the row `k`: columns to be read as `QuietHours`.
+    /// The columns of the row `k` for the quiet hours that guardians have set for a child. They are read as
+    /// `QuietHours`.
     static let childQuietHours: SQL = "k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end"
 
-    /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the time
-    /// of the membership, where nothing was ever set.
+    /// Reads an active member's pseudonym, stored preferences, and the sequence number and time of their last change: 0
+    /// and the time of joining if nothing was ever set.
     static func current(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT u.pseudonym, p.prefs, coalesce(p.changed_by, 0) AS changed_by,
@@ -42,14 +43,14 @@ enum PreferenceStatements {
     /// is due.
     /// - Parameters:
     ///   - hasDigest: whether the person wants daily digests.
-    ///   - date: a date, in the person's zone, for which no digest is needed; nil for none.
+    ///   - skippedDate: a date, in the person's zone, for which no digest is needed; nil for none.
     static func set(
-        _ preferences: StoredPreferences, of user: UserID, hasDigest: Bool, passed date: CivilDate?, at now: Timestamp
+        _ preferences: StoredPreferences, of user: UserID, hasDigest: Bool, skippedDate: CivilDate?, at now: Timestamp
     ) -> SQL {
         """
         INSERT INTO preferences (family_id, user_id, prefs, changed_by, updated_at, next_digest_at, last_digest_on)
         SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), seq, \(now),
-               \(hasDigest ? now : nil), \(date?.description)::date FROM ledger_stamp
+               \(hasDigest ? now : nil), \(skippedDate?.description)::date FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
             prefs = excluded.prefs, changed_by = excluded.changed_by, updated_at = excluded.updated_at,
             next_digest_at = excluded.next_digest_at,

@@ -3,7 +3,7 @@ import JSON
 import Postgres
 import SQL
 
-/// The preferences that a person has set in a family: read from a column made by `PreferenceStatements.stored`.
+/// The preferences that a person has set in a family, read from the expression `PreferenceStatements.stored`.
 struct StoredPreferences: SQLDecodable, Hashable {
     /// The stored preferences, including unknown names and without defaults.
     var document: JSONObject
@@ -22,7 +22,7 @@ struct StoredPreferences: SQLDecodable, Hashable {
         document = object
     }
 
-    /// The person's own settings, which override the family's.
+    /// The person's own settings, which override the family's and the defaults.
     var overrides: PreferenceOverrides {
         PreferenceOverrides { key in
             switch document[key.rawValue] {
@@ -34,16 +34,16 @@ struct StoredPreferences: SQLDecodable, Hashable {
         }
     }
 
-    /// Whether these preferences forbid the server's AI to work for the person. The column `is_enabled` of
-    /// `AIStatements` is the opposite.
+    /// Whether these preferences switch the server's AI off for the person. The column `is_enabled` of `AIStatements`
+    /// is the opposite.
     var switchesServerAIOff: Bool {
         document[PreferenceKey.aiServerEnabled.rawValue] == .bool(false)
             || document[PreferenceKey.aiMode.rawValue] == .string(AIMode.off.rawValue)
     }
 
     /// Returns the effective preferences in a family with that time zone.
-    /// - Parameter childQuietHours: those that guardians have set for a child, which hold instead of the child's own.
-    func effective(inFamilyAt timeZone: String, childQuietHours: QuietHours? = nil) -> Preferences {
+    /// - Parameter childQuietHours: the quiet hours that guardians have set for a child; they replace the child's own.
+    func effective(familyZone timeZone: String, childQuietHours: QuietHours? = nil) -> Preferences {
         var family = PreferenceOverrides()
         family.timeZone = timeZone
         var preferences = Preferences(family: family, user: overrides)
@@ -53,8 +53,8 @@ struct StoredPreferences: SQLDecodable, Hashable {
         return preferences
     }
 
-    /// The whole document as clients see it: the defaults, the person's values over them, and the unknown names.
-    func overlaid(inFamilyAt timeZone: String) -> JSONObject {
+    /// Returns the document as clients see it: the defaults, replaced by the person's values, and the unknown names.
+    func documentWithDefaults(familyZone timeZone: String) -> JSONObject {
         var document = Self.defaults
         document[PreferenceKey.timeZone.rawValue] = .string(timeZone)
         for member in self.document.members { document[member.key] = member.value }

@@ -16,7 +16,7 @@ enum ReportStatements {
                    count(*) FILTER (WHERE status = 'completed') AS completed,
                    count(*) FILTER (WHERE status = 'completed' AND completed_at <= due_at) AS on_time,
                    count(*) FILTER (WHERE status = 'missed') AS missed
-            FROM nags WHERE \(due(family, start, end)) GROUP BY week, category
+            FROM nags WHERE \(isDue(family, start, end)) GROUP BY week, category
             """
     }
 
@@ -25,12 +25,12 @@ enum ReportStatements {
         """
         SELECT x.category, count(*) AS count
         FROM nags JOIN excuses x ON x.family_id = nags.family_id AND x.nag_id = nags.id
-        WHERE \(due(family, start, end)) GROUP BY x.category
+        WHERE \(isDue(family, start, end)) GROUP BY x.category
         """
     }
 
-    /// The median time from the first notification of a nag to its completion, in whole seconds, over those due in a
-    /// period, bounds included, for each recipient; and for all of them in the row without a recipient.
+    /// Reads the median time in whole seconds from the first notification of a nag to its completion, over the nags due
+    /// in a period, bounds included: a row for each recipient, and one without a recipient for all of them.
     static func responseTimes(of family: FamilyID, from start: Timestamp, through end: Timestamp) -> SQL {
         """
         SELECT nags.recipient_id, count(*) AS answered,
@@ -41,13 +41,13 @@ enum ReportStatements {
             WHERE deliveries.family_id = nags.family_id AND deliveries.nag_id = nags.id
                 AND deliveries.user_id = nags.recipient_id AND deliveries.status IN ('sent', 'delivered')
         ) d
-        WHERE \(due(family, start, end)) AND nags.status = 'completed' AND nags.completed_at >= d.first_at
+        WHERE \(isDue(family, start, end)) AND nags.status = 'completed' AND nags.completed_at >= d.first_at
         GROUP BY GROUPING SETS ((nags.recipient_id), ()) ORDER BY nags.recipient_id
         """
     }
 
-    /// Returns the condition that a nag was due in a period; withdrawn and cancelled nags never are.
-    private static func due(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
+    /// Returns the condition that a nag was due in a period. Withdrawn and cancelled nags do not count.
+    private static func isDue(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
         var conditions: [SQL] = [
             "nags.family_id = \(family)", "nags.status NOT IN ('withdrawn', 'cancelled_relationship_change')",
         ]

@@ -5,7 +5,7 @@ import JSON
 import Postgres
 import TimeZones
 
-/// A family's nags in figures, for its guardians.
+/// Reports about a family's nags, for its guardians.
 ///
 /// The figures count the nags due in a period, whenever they were created or completed; withdrawn and cancelled ones
 /// are not counted. Completed means completed at any time; missed means unresolved past the final window.
@@ -22,10 +22,10 @@ package final class Reports {
         routes.signedIn(API.getFamilyMetrics, metrics)
     }
 
-    /// The family's current local week, Monday to Sunday, by category and by category of excuses, and compared with the
-    /// three weeks before it.
+    /// Reports on the family's current local week, Monday to Sunday: by category of nags and of excuses, and with the
+    /// three weeks before it for comparison.
     package func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
-        let member = try await guardian(caller, of: call.parameters.familyID)
+        let member = try await requireGuardian(caller, of: call.parameters.familyID)
         let zone = services.zones.zone(member.timeZone)
         let weeks = zone.weekStarts(upTo: caller.now, count: Self.trendWeeks)
         let week = zone.week(containing: caller.now)
@@ -48,17 +48,19 @@ package final class Reports {
         if let from = query.fromDate, let to = query.toDate, from > to {
             throw APIError.reportEndsBeforeStart
         }
-        let member = try await guardian(caller, of: query.familyID)
+        let member = try await requireGuardian(caller, of: query.familyID)
         let rows = try await services.database.query(
             ReportStatements.figures(of: member.familyID, from: query.fromDate, through: query.toDate, weeks: []))
-        var figures = Figures()
-        for row in try rows.map({ row throws(PostgresError) in try Figures(row) }) { figures += row }
+        var figures = OutcomeCounts()
+        for row in try rows.map({ row throws(PostgresError) in try OutcomeCounts(row) }) { figures += row }
         return FamilyMetricsResponse(
             familyID: member.familyID, fromDate: query.fromDate, toDate: query.toDate, totalNags: figures.total,
             completed: figures.completed, missed: figures.missed, completionRate: figures.completionRate)
     }
 
-    private func guardian(_ caller: Caller, of family: FamilyID) async throws -> Member {
+    /// Returns the caller as a member who may read reports.
+    /// - Throws: 403 for other members, recorded in the audit log.
+    private func requireGuardian(_ caller: Caller, of family: FamilyID) async throws -> Member {
         let member = try await services.access.member(caller, of: family, services.database)
         if let denial = RoleMatrix.denial(of: .readReports, by: MemberState(role: member.role)) {
             try await services.refuse(caller, member, .reportReadDenied, denial)

@@ -11,7 +11,7 @@ enum AbuseReportStatements {
     // MARK: Reads
 
     /// Reads a person whom the reporter knows, now or formerly, from a family or a connection: their `pseudonym`, and
-    /// whether they are or were in `family`. No row: the reporter does not know the person.
+    /// whether they are or were in `family`. No row: the reporter does not know the person, or the account is deleted.
     static func target(_ target: UserID, of reporter: UserID, in family: FamilyID?) -> SQL {
         """
         SELECT u.pseudonym, EXISTS (
@@ -25,8 +25,8 @@ enum AbuseReportStatements {
         """
     }
 
-    /// The reporter's newest reports since a moment: `created_at`, at most `limit`, the newest first.
-    static func newest(by reporter: UserID, since moment: Timestamp, limit: Int) -> SQL {
+    /// Reads the times of a reporter's reports since a moment, as `created_at`: at most `limit`, the newest first.
+    static func newestTimes(by reporter: UserID, since moment: Timestamp, limit: Int) -> SQL {
         """
         SELECT created_at FROM abuse_reports WHERE reporter_id = \(reporter) AND created_at > \(moment)
         ORDER BY created_at DESC LIMIT \(limit)

@@ -75,7 +75,7 @@ extension AbuseReports {
 }
 
 extension AbuseReportReview {
-    /// Reads a report; nil where the row holds none.
+    /// Reads the review of a report; nil if the row has none.
     fileprivate init?(_ row: Row, at now: Timestamp) throws(PostgresError) {
         guard let report = try AbuseReportResponse(row) else { return nil }
         self.init(

@@ -5,14 +5,14 @@ import Postgres
 
 /// Reports of abuse and their review.
 ///
-/// A report is acknowledged at once, and its target does not learn of it: its entries are in the chain outside
-/// families, which only administrators read. A family's log is read by its guardians, one of whom may be the target.
+/// A report is acknowledged at once, and its target does not learn of it. Its entries are in the ledger outside
+/// families, whose log only administrators read: a guardian, who reads the family's log, may be the target.
 final class AbuseReports {
     let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// Reports of abuse in the group `safety`.
+    /// The operations on abuse reports in the group `safety`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createAbuseReport, create)
         routes.signedIn(API.getAbuseReport, report)
@@ -45,13 +45,14 @@ final class AbuseReports {
         }
     }
 
-    /// - Throws: 429 when the caller has made as many reports as one can within the window.
+    /// Requires that the caller may make another report.
+    /// - Throws: 429 if they have made as many reports as are allowed within the window.
     private func requireQuota(_ caller: Caller, _ queries: any Queries) async throws {
         let (limit, window) = (AbuseReportLimit.reports, AbuseReportLimit.window)
-        let made = try await queries.query(
-            AbuseReportStatements.newest(by: caller.userID, since: caller.now - window, limit: limit)
+        let reportTimes = try await queries.query(
+            AbuseReportStatements.newestTimes(by: caller.userID, since: caller.now - window, limit: limit)
         ).map { row throws(PostgresError) -> Timestamp in try row["created_at"] }
-        guard made.count >= limit, let oldest = made.last else { return }
+        guard reportTimes.count >= limit, let oldest = reportTimes.last else { return }
         throw APIError.tooManyAbuseReports(until: oldest + window, at: caller.now)
     }
 
@@ -70,7 +71,7 @@ final class AbuseReports {
 }
 
 extension AbuseReportResponse {
-    /// Reads a report; nil where the row holds none.
+    /// Reads a report; nil if the row has none.
     init?(_ row: Row) throws(PostgresError) {
         guard let id: AbuseReportID = try row["id"] else { return nil }
         self.init(

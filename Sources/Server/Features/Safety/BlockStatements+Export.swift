@@ -1,7 +1,7 @@
 import SQL
 
 extension BlockStatements {
-    /// The blocks that a person made.
+    /// Reads a page of the blocks that a person made, for an export.
     static func exported(_ page: ExportPage) -> SQL {
         """
         SELECT b.id, jsonb_build_object(
@@ -15,7 +15,7 @@ extension BlockStatements {
 }
 
 extension AbuseReportStatements {
-    /// The reports that a person made; never those about them.
+    /// Reads a page of the reports that a person made, for an export. Reports about them are not included.
     static func exported(_ page: ExportPage) -> SQL {
         """
         SELECT r.id, jsonb_build_object(

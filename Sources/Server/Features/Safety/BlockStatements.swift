@@ -40,7 +40,7 @@ enum BlockStatements {
         """
     }
 
-    /// The block of that id, if that person made it.
+    /// Reads the block with that ID, if that person made it.
     static func block(_ block: BlockID, by actor: UserID) -> SQL {
         """
         SELECT u.pseudonym AS target_pseudonym, b.id, b.actor_id, b.target_id, b.state

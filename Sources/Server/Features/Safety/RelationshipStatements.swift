@@ -1,10 +1,10 @@
 import Domain
 import SQL
 
-/// Every statement on the relationships between members, which their memberships make.
+/// Statements on the relationships between members. `MembershipStatements` has those that begin and end them.
 enum RelationshipStatements {
-    /// An expression: the status of the relationship between two members. To oneself it is active; a missing one counts
-    /// as revoked. All three are SQL expressions or values.
+    /// An expression: the status of the relationship between two members. It is active for one and the same person, and
+    /// revoked if there is no relationship. All three parameters are SQL expressions or values.
     static func status(between one: SQL, and other: SQL, in family: SQL) -> SQL {
         """
         CASE WHEN \(one) = \(other) THEN 'active' ELSE coalesce((
@@ -13,8 +13,8 @@ enum RelationshipStatements {
         """
     }
 
-    /// A condition: a guardian has suspended the relationship of two people, in whichever family. Both are SQL
-    /// expressions or values.
+    /// A condition: a guardian has suspended the relationship of two people, in any family. Both are SQL expressions or
+    /// values.
     static func isSuspended(between one: SQL, and other: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM relationships r JOIN memberships m ON m.family_id = r.family_id
@@ -23,7 +23,7 @@ enum RelationshipStatements {
         """
     }
 
-    /// The relationship of that id, or the one between the caller and the user of that id.
+    /// Reads the relationship with that ID; without one, the relationship between the caller and the user with that ID.
     static func relationship(_ id: RelationshipID, from caller: UserID, in family: FamilyID) -> SQL {
         """
         SELECT r.id, r.party_a, r.party_b, r.status, u.pseudonym AS other_pseudonym

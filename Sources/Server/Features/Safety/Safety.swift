@@ -20,7 +20,7 @@ package final class Safety {
 
     // MARK: Blocks
 
-    /// The caller's own blocks, lifted ones too, newest first.
+    /// Lists the caller's own blocks, including lifted ones, newest first.
     func blocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(BlockStatements.page(of: caller.userID, call.parameters))
@@ -52,6 +52,7 @@ package final class Safety {
         }
     }
 
+    /// Lifts one of the caller's own blocks, or reactivates it.
     package func updateBlock(_ caller: Caller, _ call: Call<BlockPath, BlockUpdate>) async throws -> BlockResponse {
         let own = BlockStatements.block(call.parameters.blockID, by: caller.userID)
         let target: UserID? = try await services.database.query(own).first?["target_id"]
@@ -69,7 +70,7 @@ package final class Safety {
         }
     }
 
-    /// The caller and the chain of their act: that of their family, or `outside` if they have none.
+    /// The caller and the ledger of their act: their family's, or `outside` if they have none.
     private struct Blocker {
         let pseudonym: Pseudonym
         let family: FamilyID
@@ -87,13 +88,17 @@ package final class Safety {
         }
     }
 
+    /// Performs a write about a block. Open nags of connections between the two people are cancelled first if
+    /// necessary.
     private func write(
         _ caller: Caller, against target: UserID?,
         _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
     ) async throws -> BlockResponse {
         let family = try await services.access.account(caller, services.database).family ?? .outside
-        let nags = NagStatements.openOverConnections(between: caller.userID, and: target ?? caller.userID)
-        return try await ConnectionNagCancellation(services).before(.blockedHasNoConnectionNag, nags, caller.context) {
+        let nags = NagStatements.openConnectionNags(between: caller.userID, and: target ?? caller.userID)
+        return try await ConnectionNagCancellation(services).cancelAndRetry(
+            onViolationOf: .blockedHasNoConnectionNag, nags, caller.context
+        ) {
             try await services.ledger.write(caller, in: family) { queries in
                 let seq = try await Ledger.newestNumber(of: family, queries)
                 let account = try await services.access.account(caller, queries)
@@ -120,7 +125,7 @@ package final class Safety {
             guard let row = rows.first else { throw APIError.noSuchRelationship }
             var relationship = RelationshipResponse(
                 id: try row["id"], partyA: try row["party_a"], partyB: try row["party_b"], status: try row["status"])
-            // One that was revoked with a membership stays so: it lets through even less.
+            // A relationship that was revoked with a membership stays revoked, which is stricter.
             guard relationship.status == .active else { return .answer(relationship) }
             relationship.status = .suspended
             return .perform(

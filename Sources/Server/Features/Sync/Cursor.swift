@@ -1,27 +1,27 @@
 import Domain
 
-/// A position in one family's feed, opaque to clients: family, epoch, the last stamp that was read, what its reader
-/// could see, and the day it was given out.
+/// A position in one family's feed, opaque to clients. It contains the family, the epoch, the last stamp that was read,
+/// what the reader could see, and the day on which it was issued.
 struct Cursor {
-    /// The times a family clock can have.
-    private static let times = Timestamp.epoch...Timestamp.lastSecond
+    /// The times that a family clock can have.
+    private static let clockRange = Timestamp.epoch...Timestamp.lastSecond
 
     let family: FamilyID
     let epoch: Int64
     let position: Timestamp
     let visibility: FeedVisibility
-    /// Days since 1970. Not the day of the position: a full resync begins with positions long ago.
-    let day: Int64
+    /// The day on which the cursor was issued, in days since 1970. The position can be much older, as in a full resync.
+    let issueDay: Int64
 
-    init(family: FamilyID, epoch: Int64, position: Timestamp, visibility: FeedVisibility, handedOut now: Timestamp) {
+    init(family: FamilyID, epoch: Int64, position: Timestamp, visibility: FeedVisibility, issuedAt now: Timestamp) {
         self.family = family
         self.epoch = epoch
         self.position = position
         self.visibility = visibility
-        day = min(max(floorDivide(now.seconds, 86_400), 0), 65_535)
+        issueDay = min(max(floorDivide(now.seconds, 86_400), 0), 65_535)
     }
 
-    /// Parses a cursor; nil for text that is none.
+    /// Parses a cursor; nil for other text.
     init?(_ text: String) {
         guard let bytes = bytes(base64URL: text[...]), bytes.count == 42 else { return nil }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -29,8 +29,8 @@ struct Cursor {
         epoch = Int64(bitPattern: word(2))
         position = Timestamp(microseconds: Int64(bitPattern: word(3)))
         visibility = FeedVisibility(rawValue: Int64(bitPattern: word(4)))
-        day = Int64(bytes[40]) << 8 | Int64(bytes[41])
-        guard Self.times.contains(position), visibility.rawValue >= 0 else { return nil }
+        issueDay = Int64(bytes[40]) << 8 | Int64(bytes[41])
+        guard Self.clockRange.contains(position), visibility.rawValue >= 0 else { return nil }
     }
 
     var text: String {
@@ -40,11 +40,11 @@ struct Cursor {
                 bytes.append(UInt8(truncatingIfNeeded: word >> Int64(shift)))
             }
         }
-        return base64URL(bytes + [UInt8(truncatingIfNeeded: day >> 8), UInt8(truncatingIfNeeded: day)])
+        return base64URL(bytes + [UInt8(truncatingIfNeeded: issueDay >> 8), UInt8(truncatingIfNeeded: issueDay)])
     }
 
-    /// Whether the cursor is so recent that its holder knows of every nag that has left the feed since.
+    /// Whether the cursor is so recent that no nag that closed after it can have left the feed.
     func isRecent(at now: Timestamp) -> Bool {
-        Timestamp(seconds: day * 86_400) >= now - SyncStatements.closedNagRetention
+        Timestamp(seconds: issueDay * 86_400) >= now - SyncStatements.closedNagRetention
     }
 }

@@ -5,11 +5,12 @@ import JSON
 import Postgres
 import SQL
 
-/// The family feed: changes in commit order, without loss for clients of either contract.
+/// The family feed: changes in commit order, without loss for clients of both contracts, `since` and `cursor`.
 ///
-/// `server_time` is the family clock in the snapshot of the rows or, where the rows of one type did not fit into the
-/// page, the stamp of the last of them; never the wall clock. A client that floors it to the second and sends it back
-/// gets every row again that it may have missed. A `cursor` pages exactly, without repeats.
+/// `server_time` is never the wall clock. It is the family clock in the snapshot of the rows or, if the rows of one
+/// type did not fit into the page, the stamp of the last one that did. A client that floors it to the second and sends
+/// it back gets every row that it may have missed, and some rows again. A `cursor` pages exactly, without repeated
+/// rows.
 final class Feed {
     private let services: Services
 
@@ -26,7 +27,8 @@ final class Feed {
         var memory: MemoryReservation?
         let page = try await page(
             caller, family, request, withFacts: call.parameters.facts, caller.now, reserving: &memory)
-        // A legacy client sends it back. Development tokens have no session that could store it.
+        // A legacy client sends the page's `server_time` back, so the session stores it as a valid position.
+        // Development tokens have no session.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
             _ = try await services.database.query(SyncStatements.insertGrant(page.grant, to: session, in: family))
         }
@@ -38,7 +40,8 @@ final class Feed {
         _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, withFacts: Bool, _ now: Timestamp,
         reserving memory: inout MemoryReservation?
     ) async throws -> FeedPage {
-        // The rows end with this function: otherwise half a megabyte of them would live on while the grant waits.
+        // The rows are released when this function returns. Otherwise half a megabyte of them would stay in memory
+        // while the grant is stored.
         let rows = try await rows(caller, family, request, withFacts: withFacts, now)
         memory = services.answerMemory.reserve(rows.memoryShare, for: caller.context.remote)
         guard memory != nil else { throw APIError.noMemoryForAnswer }
@@ -58,7 +61,7 @@ final class Feed {
         }
         let statement = SyncStatements.page(
             family, for: caller, sessionCheck: check, from: start, request.size, withFacts: withFacts)
-        // A client that comes with a position mostly gets a few rows.
+        // A client with a position usually gets a few rows, which need no bulk read.
         let database = services.database
         return PageRows(try await start.isBeginning ? database.bulkRead(statement) : database.read(statement))
     }
@@ -75,7 +78,7 @@ final class Feed {
     ) async throws -> PageRows? {
         let rows = try await services.database.read(rest)
         let gate = try FeedGate(rows)
-        let stamp = gate.isKnown ? request.start.stamp : nil
+        let stamp = gate.isPositionValid ? request.start.stamp : nil
         // Nothing has happened since.
         if let stamp, stamp > gate.clock { return PageRows(rows) }
         let entities = SyncStatements.entities(
@@ -84,12 +87,13 @@ final class Feed {
     }
 }
 
-/// The position that a request claims, and the contract of the two that it uses.
+/// The position that a request claims, and whether it uses the legacy contract.
 struct FeedRequest {
     let start: FeedStart
+    /// Whether the request pages by `since` rather than by `cursor`.
     let isLegacy: Bool
-    /// The request named a position that cannot be this family's.
-    let isForeign: Bool
+    /// Whether the request has a cursor that is invalid or of another family.
+    let hasForeignCursor: Bool
 
     var size: FeedPageSize { isLegacy ? .legacy : .exact }
 
@@ -99,14 +103,14 @@ struct FeedRequest {
             let cursor = Cursor(text)
             if let cursor, cursor.family == query.familyID {
                 start = .after(cursor)
-                isForeign = false
+                hasForeignCursor = false
             } else {
                 start = .beginning
-                isForeign = true
+                hasForeignCursor = true
             }
         } else {
             isLegacy = true
-            isForeign = false
+            hasForeignCursor = false
             start = query.since.map { .second($0.seconds) } ?? .beginning
         }
     }

@@ -41,13 +41,13 @@ enum FeedColumns {
 /// An entity lists its members once (`FeedEntities`): `FeedSelectList` makes the statement's columns from the list, and
 /// `FeedRowWriter` reads the same columns.
 protocol FeedMembers: ~Copyable {
-    /// The family of the page: it has no column.
+    /// The family of the page, which has no column.
     mutating func family(_ name: StaticString)
     mutating func id(_ name: StaticString)
     mutating func optionalID(_ name: StaticString, _ column: @autoclosure () -> SQL)
     mutating func moment(_ name: StaticString)
     mutating func text(_ name: StaticString, _ column: @autoclosure () -> SQL)
-    /// A number or a jsonb: PostgreSQL's text of it is JSON already.
+    /// A number or a `jsonb`, whose text in PostgreSQL is JSON already.
     mutating func verbatim(_ name: StaticString, _ column: @autoclosure () -> SQL)
 }
 
@@ -63,8 +63,9 @@ struct FeedSelectList: FeedMembers {
     private var moments: [SQL] = []
     private var texts: [SQL] = []
 
+    /// Returns the select list of a part.
     /// - Parameter stamp: the column that orders the part's rows.
-    static func of(
+    static func columns(
         _ part: FeedPart, stamp: SQL = "sync_ts", _ describe: (inout FeedSelectList) -> Void
     ) -> SQL {
         var list = FeedSelectList()
@@ -80,7 +81,7 @@ struct FeedSelectList: FeedMembers {
     mutating func verbatim(_: StaticString, _ column: @autoclosure () -> SQL) { texts.append(column()) }
 }
 
-/// Writes one row as JSON, straight from its cells; a null cell is null.
+/// Writes one row as JSON, directly from its cells. A null cell becomes `null`.
 struct FeedRowWriter: FeedMembers, ~Copyable {
     private var json: JSONWriter
     private let row: Row

@@ -1,15 +1,15 @@
 import SQL
 
-/// The entities of the feed: the members of their JSON, and the columns these are read from.
+/// The entities of the feed: the members of their JSON, and the columns from which these are read.
 ///
-/// A column has its member's name unless another is given. Each column costs time for every row of a page: numbers
-/// travel as text, as they are answered.
+/// A column has its member's name unless another is given. Each column costs time for every row of a page, so numbers
+/// are read as the text that the JSON contains.
 enum FeedEntities {
-    static let nagColumns = FeedSelectList.of(.nags) { nag(&$0) }
-    static let nagEventColumns = FeedSelectList.of(.nagEvents) { nagEvent(&$0) }
-    static let mediationColumns = FeedSelectList.of(.mediation) { mediation(&$0) }
-    static let pointsColumns = FeedSelectList.of(.points) { points(&$0) }
-    static let connectionColumns = FeedSelectList.of(.connections, stamp: "created_at") { connection(&$0) }
+    static let nagColumns = FeedSelectList.columns(.nags) { nag(&$0) }
+    static let nagEventColumns = FeedSelectList.columns(.nagEvents) { nagEvent(&$0) }
+    static let mediationColumns = FeedSelectList.columns(.mediation) { mediation(&$0) }
+    static let pointsColumns = FeedSelectList.columns(.points) { points(&$0) }
+    static let connectionColumns = FeedSelectList.columns(.connections, stamp: "created_at") { connection(&$0) }
 
     @inline(__always)
     static func nag<Members: FeedMembers & ~Copyable>(_ members: inout Members) {
@@ -27,7 +27,8 @@ enum FeedEntities {
         members.moment("opens_at")
     }
 
-    /// Missed nags carry their recipient: a device counts misses by person, also of nags that left the feed earlier.
+    /// Events of missed nags contain the recipient, because a device counts misses by person, also of nags that have
+    /// left the feed.
     @inline(__always)
     static func nagEvent<Members: FeedMembers & ~Copyable>(_ members: inout Members) {
         members.id("id")

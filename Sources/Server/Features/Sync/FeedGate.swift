@@ -6,7 +6,7 @@ import SQL
 /// The first row of the feed's statement: whether the caller may read the family, from which position, and what they
 /// may see.
 struct FeedGate {
-    /// Its text columns, in their order.
+    /// The gate's text columns, in their order.
     private enum Text: Int, CaseIterable {
         case status, granted, visibility, epoch
 
@@ -30,7 +30,7 @@ struct FeedGate {
     /// The time of the family clock, which each write of the family advances.
     let clock: Timestamp
     /// Whether the position that the client named is valid.
-    let isKnown: Bool
+    let isPositionValid: Bool
     let visibility: FeedVisibility
     let epoch: Int64
     private let row: Row
@@ -50,11 +50,11 @@ struct FeedGate {
         self.row = row
         self.epoch = epoch
         clock = row.timestamp(FeedColumns.stamp)
-        isKnown = !row.isNull(FeedColumns.moments.lowerBound)
+        isPositionValid = !row.isNull(FeedColumns.moments.lowerBound)
         visibility = FeedVisibility(rawValue: row.text(Text.visibility.column).flatMap { Int64($0) } ?? 0)
     }
 
-    /// Whether the session already had that position.
+    /// Whether the session already has that position.
     func isGranted(_ grant: GrantedPosition) -> Bool {
         row.withBytes(Text.granted.column) { $0?.listsNumber(grant.number) ?? false }
     }

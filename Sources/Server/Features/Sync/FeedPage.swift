@@ -3,44 +3,47 @@ import Domain
 import JSON
 import Postgres
 
-/// The rows of a page, of one or two statements.
+/// The rows of a page, read by one statement from the primary, or by two from the primary and a standby.
 struct PageRows {
-    /// The rows of the gate, the connections and the facts.
-    let rest: Rows
-    /// The rows of the entities: the same rows, unless a standby read them.
+    /// The primary's rows: the gate, the connections and the facts.
+    let primary: Rows
+    /// The rows with the entities: the primary's rows, unless a standby has read the entities.
     let entities: Rows
 
-    init(_ rows: Rows) { (rest, entities) = (rows, rows) }
-    init(_ rest: Rows, entities: Rows) { (self.rest, self.entities) = (rest, entities) }
+    init(_ rows: Rows) { (primary, entities) = (rows, rows) }
+    init(_ primary: Rows, entities: Rows) { (self.primary, self.entities) = (primary, entities) }
 
-    var memoryShare: Int { rest.memoryShare + (entities === rest ? 0 : entities.memoryShare) }
-    var count: Int { rest.count + (entities === rest ? 0 : entities.count) }
+    var memoryShare: Int { primary.memoryShare + (entities === primary ? 0 : entities.memoryShare) }
+    var count: Int { primary.count + (entities === primary ? 0 : entities.count) }
 }
 
-/// One answer of the feed, written straight from the rows.
+/// One page of the feed, written as JSON directly from the rows.
 struct FeedPage {
-    /// The size limit of one entity's rows in a page: more rows are cut off as those beyond `FeedPageSize`.
-    static let entityBytes = 512 << 10
+    /// The largest size of one entity's rows in a page, in bytes. Rows beyond it are left for the next page, as are
+    /// those beyond `FeedPageSize`.
+    static let maxEntityBytes = 512 << 10
 
     /// The position that the session gets with this page.
     let grant: GrantedPosition
-    /// Whether the session already had that position.
+    /// Whether the session already has that position.
     let isGranted: Bool
     let json: [UInt8]
 
-    /// - Parameter checkpoint: the audit log's newest, for clients to keep.
+    /// Creates a page from its rows.
+    /// - Parameter checkpoint: the newest checkpoint of the audit log, for clients to store.
     /// - Throws: 401 or 403 from the gate; `unexpectedShape` when the rows are not those of the statement.
     init(
         _ page: PageRows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp, checkpoint: String? = nil
     ) throws {
-        let gate = try FeedGate(page.rest)
+        let gate = try FeedGate(page.primary)
         let rows = page.entities
-        let parts = Self.entities.map { Self.fit(Self.rows(of: $0, in: rows), rows, request.size) }
+        let parts = Self.entities.map { Self.fittingRows(Self.rows(of: $0, in: rows), rows, request.size) }
         var entities = parts.map(\.range)
         let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
         var position = gate.clock
         if let cut {
-            // A page by cursor ends before the first stamp that it may not hold completely, so that no row comes twice.
+            // A page by cursor ends before the first stamp of which it may not contain all rows, so that no row is sent
+            // twice.
             position = Timestamp(microseconds: cut.microseconds - 1)
             if !request.isLegacy {
                 entities = entities.map { range in
@@ -52,12 +55,12 @@ struct FeedPage {
         let serverTime = (cut ?? gate.clock).flooredToMillisecond
         grant = GrantedPosition(second: serverTime.seconds, visibility: gate.visibility)
         isGranted = gate.isGranted(grant)
-        let mustRefetch = request.isForeign || (!request.isLegacy && !gate.isKnown)
-        // Facts are of the newest moment, so only the page that reaches it carries them.
-        let facts = cut == nil ? try DeviceFacts.facts(page.rest, Self.rows(of: .facts, in: page.rest)) : nil
+        let mustRefetch = request.hasForeignCursor || (!request.isLegacy && !gate.isPositionValid)
+        // Facts are as of the newest moment, so only the page that reaches it contains them.
+        let facts = cut == nil ? try DeviceFacts.facts(page.primary, Self.rows(of: .facts, in: page.primary)) : nil
         json = Self.write(
             page, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
-            Cursor(family: family, epoch: gate.epoch, position: position, visibility: gate.visibility, handedOut: now)
+            Cursor(family: family, epoch: gate.epoch, position: position, visibility: gate.visibility, issuedAt: now)
                 .text,
             checkpoint)
     }
@@ -70,7 +73,7 @@ struct FeedPage {
         return min(firstRow(from: part.rawValue, in: rows), end)..<end
     }
 
-    /// The first row of a part or, if it has none, of those behind it.
+    /// Returns the index of the first row of a part; if it has none, of the first row after it.
     private static func firstRow(from part: Int, in rows: Rows) -> Int {
         var (start, end) = (0, rows.count)
         while start < end {
@@ -80,24 +83,24 @@ struct FeedPage {
         return start
     }
 
-    /// The rows of an entity that fit into the page, and whether there may be more.
+    /// Returns the rows of an entity that fit into the page, and whether there may be more.
     ///
-    /// A page goes beyond the second it starts in, however large its rows are: otherwise a client that floors the time
-    /// to the second would get the same page forever.
-    private static func fit(
+    /// A page always reaches beyond the second in which it starts, however large its rows are. Otherwise a client that
+    /// floors the time to the second would get the same page forever.
+    private static func fittingRows(
         _ range: Range<Int>, _ rows: Rows, _ size: FeedPageSize
     ) -> (range: Range<Int>, isCut: Bool) {
-        let whole = (range, range.count >= size.rows)
-        guard rows.memoryBytes > entityBytes, let first = range.first else { return whole }
+        let allRows = (range, range.count >= size.rows)
+        guard rows.memoryBytes > maxEntityBytes, let first = range.first else { return allRows }
         let firstSecond = rows[first].timestamp(FeedColumns.stamp).seconds
         var bytes = 0
         for index in range.dropLast() {
             bytes += rows[index].byteCount
-            if bytes > entityBytes, rows[index].timestamp(FeedColumns.stamp).seconds > firstSecond {
+            if bytes > maxEntityBytes, rows[index].timestamp(FeedColumns.stamp).seconds > firstSecond {
                 return (first..<index + 1, true)
             }
         }
-        return whole
+        return allRows
     }
 
     private static func write(
@@ -106,13 +109,14 @@ struct FeedPage {
     ) -> [UInt8] {
         JSONWriter.document(reserving: 512 + 280 * page.count) { json in
             json.object { json in
-                let (rows, rest) = (page.entities, page.rest)
+                let (rows, primary) = (page.entities, page.primary)
                 write("nags", rows, entities[0], family, to: &json) { FeedEntities.nag(&$0) }
                 write("nag_events", rows, entities[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
                 write("ai_mediation_events", rows, entities[2], family, to: &json) { FeedEntities.mediation(&$0) }
                 write("gamification_events", rows, entities[3], family, to: &json) { FeedEntities.points(&$0) }
-                // All of them, on each page: they are stamped by ledgers of their own, not by the family's.
-                write("connections", rest, Self.rows(of: .connections, in: rest), family, to: &json) {
+                // Each page contains all connections, because their stamps are of their own ledgers, not of the
+                // family's.
+                write("connections", primary, Self.rows(of: .connections, in: primary), family, to: &json) {
                     FeedEntities.connection(&$0)
                 }
                 json.field("server_time", serverTime)

@@ -1,38 +1,45 @@
 import Domain
 import SQL
 
-/// The rows of one entity in a page. The ledger stamps at most 400 rows of an entity in one second, so a page always gets
-/// past the second it starts in.
+/// The largest number of rows of one entity in a page. The ledger stamps at most 400 rows of an entity in one second,
+/// so a page always reaches beyond the second in which it starts.
 struct FeedPageSize: Hashable {
     let rows: Int
 
     /// The size for clients that page by `cursor`, which ask for the next page at once.
     static let exact = FeedPageSize(rows: 500)
-    /// The size for clients that page by `since`, which ask once in five minutes or more: ninety days of a busy family.
+    /// The size for clients that page by `since`, which ask only every five minutes or less often. It is enough for
+    /// ninety days of a busy family.
     static let legacy = FeedPageSize(rows: 2_000)
 }
 
 /// Every statement of the feed.
 enum SyncStatements {
+    /// The time for which events, points and mediation events stay in the feed, and missed nags too: clients count
+    /// misses by the nags of their events.
     static let eventRetention = Timestamp.Span.days(90)
-    /// Missed nags stay as long as their events: clients count misses through the event's nag.
+    /// The time for which other closed nags stay in the feed.
     static let closedNagRetention = Timestamp.Span.days(30)
 
-    /// Authorisation, the family clock and one page of every entity: one statement, so one snapshot.
+    /// Reads the authorisation, the family clock and one page of every entity, in one statement and so in one snapshot.
     ///
-    /// The first row is part 0, the gate; without any row the session has ended. The other rows are ordered by part (1
+    /// The first row is part 0, the gate. Without any row, the session has ended. The other rows are ordered by part (1
     /// nags, 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position.
     /// Part 5 has all connections of the caller, except those that ended long ago. `FeedColumns` describes the columns.
+    ///
     /// An answer of the mediator is shown to the person who asked, while they may read its nag. A sent digest is shown
     /// to its sender and its recipients.
+    ///
     /// A nag is stamped when it closes or later, so of the nags stamped before the retention period only open ones
     /// remain.
-    /// Points are shown to members with the consent to them, about members with that consent: `points_of`, which is
-    /// null for everybody, where a guardian gave the consent.
+    ///
+    /// Members who have the consent to gamification see the points of members who have it. `points_of` lists these
+    /// members; it is null if a guardian's consent covers all members.
+    ///
     /// - Parameters:
     ///   - start: the position that the client claims; the beginning if none.
-    ///   - withEntities: whether the rows of parts 1 to 4 are among them; otherwise a standby reads those.
-    ///   - withFacts: whether the rows of `DeviceFacts` come last, as part 6.
+    ///   - withEntities: whether the statement reads parts 1 to 4; if not, a standby reads them.
+    ///   - withFacts: whether the rows of `DeviceFacts` follow as part 6.
     static func page(
         _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, _ size: FeedPageSize,
         withEntities: Bool = true, withFacts: Bool = false
@@ -44,10 +51,11 @@ enum SyncStatements {
         """
     }
 
-    /// The gate and the entities, for a standby: no row unless its family clock is that of the primary's gate.
+    /// Reads the gate and the entities from a standby; no row unless its family clock equals that of the primary's
+    /// gate.
     ///
-    /// Each change of these rows, and of what a member may see of them, moves the family clock. So where the clock is the
-    /// same, the rows are those of the primary's snapshot.
+    /// Each change of these rows, and of what a member may see of them, advances the family clock. So if the clocks are
+    /// equal, the rows are those of the primary's snapshot.
     static func entities(
         _ family: FamilyID, for caller: Caller, at gate: FeedGate, from start: FeedStart, _ size: FeedPageSize
     ) -> SQL {
@@ -57,6 +65,7 @@ enum SyncStatements {
         """
     }
 
+    /// Returns the common table expressions up to `gate`, and the gate's row.
     /// - Parameter check: a condition on the reader, with their account `u` and the family clock `c`.
     private static func gate(
         _ family: FamilyID, for caller: Caller, if check: SQL, from start: FeedStart
@@ -165,11 +174,13 @@ enum SyncStatements {
     /// The account of the gate's reader.
     private static let reader: SQL = "(gate.user_id)"
 
-    /// Members who are not guardians see the nags they sent or received.
+    /// A condition on a nag `n`: the reader may see it. Members who are not guardians see the nags that they sent or
+    /// received.
     private static let concernsReader: SQL =
         "(gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)"
 
-    /// A page of the events of nags that the reader received or sent, from one index: no other events are read.
+    /// Reads a page of the events of nags that the reader received or sent, by an index, so that no other events are
+    /// read.
     private static func ownEvents(_ condition: SQL, by column: SQL, _ size: FeedPageSize) -> SQL {
         """
         SELECT id, sync_ts, nag_id, actor_id, at, event_type, payload, recipient_id, source FROM nag_events e
@@ -178,7 +189,8 @@ enum SyncStatements {
         """
     }
 
-    /// Whether a row is about such a nag: not EXISTS, which the planner may answer by reading all nags of the person.
+    /// A condition: a row is about a nag that the reader sent or received. It is not an EXISTS, for which the planner
+    /// might read all nags of the person.
     private static func isOwnNag(of row: SQL) -> SQL {
         """
         (SELECT o.creator_id = gate.user_id OR o.recipient_id = gate.user_id FROM nags o
@@ -188,7 +200,8 @@ enum SyncStatements {
 
     /// Stores a position that a session was given, so that the session may continue from it.
     ///
-    /// Not synced to disk: losing it costs the client one full page, never a change.
+    /// The commit does not wait for the disk: if the position is lost, the client gets a full page, but misses no
+    /// change.
     static func insertGrant(_ position: GrantedPosition, to session: SessionID, in family: FamilyID) -> SQL {
         """
         INSERT INTO sync_grants AS g (session_id, family_id, places)
@@ -199,31 +212,33 @@ enum SyncStatements {
     }
 }
 
-/// The data that a reader may see besides their own nags, as of one moment: one number, computed by the statements.
+/// The data that a reader may see besides their own nags, as of one moment: a number that the statements compute.
 ///
-/// One bit each for everybody's nags and events (1), mediation (2) and points (4). From bit 3 on, whose points: 0 for
-/// everybody's or nobody's, otherwise one more than the ledger's number of the newest consent among those who agreed
-/// for themselves. While it does not grow, no points become visible that were hidden before.
+/// It has one bit each for everybody's nags and events (1), mediation (2) and points (4). The bits from 3 on tell whose
+/// points are visible: 0 for everybody's or nobody's; otherwise one more than the ledger's number of the newest consent
+/// of members who agreed for themselves. While that number does not grow, no hidden points become visible.
 struct FeedVisibility: Hashable {
     let rawValue: Int64
 
-    /// The bits alone.
+    /// The bits for nags and events, mediation, and points.
     var kinds: Int64 { rawValue & 7 }
+    /// The number from bit 3 on, which grows with new consents.
     var pointsSince: Int64 { rawValue >> 3 }
 }
 
-/// A time that a session was given as `server_time`, and what it could see then.
+/// A second that a session was given as `server_time`, and what the session could see then.
 ///
 /// A position is valid only for the same visibility: a reader who saw less was not sent rows that lie before it.
 struct GrantedPosition {
+    /// The time in seconds since 1970.
     let second: Int64
     let visibility: FeedVisibility
 
-    /// The database's form: seconds of four-digit years fit below bit 41. Only the lowest 22 bits of `pointsSince` are
-    /// kept: two values collide only after a multiple of four million writes of the family.
+    /// The position as the database stores it. Seconds of four-digit years, times 8, fit below bit 41. Only the lowest
+    /// 22 bits of `pointsSince` are included, so two values are equal only if they differ by a multiple of 4,194,304.
     var number: Int64 { second * 8 + visibility.kinds + (visibility.pointsSince & 0x3F_FFFF) << 41 }
 
-    /// An expression: that number, with the column `visibility` of `visible_to_caller`.
+    /// An expression: `number` for the column `visibility` of `visible_to_caller`.
     fileprivate static func number(second: Int64) -> SQL {
         "\(second) * 8 + (visibility & 7) + (((visibility >> 3) & 4194303) << 41)"
     }
@@ -239,12 +254,12 @@ enum FeedStart {
     /// A cursor's position: everything after it. Valid if the clock has reached it in that epoch, if nothing has become
     /// visible since, and if no nag can have left the feed since.
     case after(Cursor)
-    /// A position that was found valid: everything from it on.
+    /// A position that the primary has found valid: everything from it on.
     case valid(Timestamp)
 
     var isBeginning: Bool { if case .beginning = self { true } else { false } }
 
-    /// Whether the claim holds, over the columns of `visible_to_caller`.
+    /// Returns the condition that the claim is valid, on the columns of `visible_to_caller`.
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning, .valid: "true"
@@ -270,6 +285,6 @@ enum FeedStart {
 
     fileprivate var position: SQL { stamp.map { "\($0)" } ?? "'-infinity'::timestamptz" }
 
-    /// Whether a page may have many rows: from the beginning, or from longer ago than a client of an active family comes.
+    /// Whether a page may have many rows: it starts at the beginning or more than an hour ago.
     func mayBeLong(at now: Timestamp) -> Bool { stamp.map { $0 < now - .hours(1) } ?? true }
 }

@@ -142,7 +142,7 @@ struct DeliveryFacts {
         let stored: StoredPreferences = try row["prefs"]
         let timeZone: String? = try row["time_zone"]
         preferences = stored.effective(
-            inFamilyAt: timeZone ?? Preferences.standardTimeZone, childQuietHours: try QuietHours(ofChild: row))
+            familyZone: timeZone ?? Preferences.standardTimeZone, childQuietHours: try QuietHours(ofChild: row))
     }
 
     /// Decides whether the delivery is sent now, waits, or is dropped.

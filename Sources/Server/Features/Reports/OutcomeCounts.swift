@@ -6,7 +6,7 @@ import Postgres
 import SQL
 
 /// Counts of the nags due in a period, by how they ended.
-struct Figures {
+struct OutcomeCounts {
     var total = 0
     var completed = 0
     var onTime = 0
@@ -21,19 +21,19 @@ struct Figures {
         missed = try row["missed"]
     }
 
-    /// completed / total with four decimals, rounded half up; 0 where nothing was due.
+    /// The quotient of `completed` and `total` with four decimals, rounded half up; 0 if nothing was due.
     var completionRate: Double {
         total == 0 ? 0 : Double((completed * 20_000 + total) / (2 * total)) / 10_000
     }
 
-    static func += (sum: inout Figures, part: Figures) {
+    static func += (sum: inout OutcomeCounts, part: OutcomeCounts) {
         sum.total += part.total
         sum.completed += part.completed
         sum.onTime += part.onTime
         sum.missed += part.missed
     }
 
-    /// The figures by name, as in a report.
+    /// The figures by their names in a report.
     var document: JSONObject {
         var object = JSONObject()
         object["total_nags"] = .integer(Int64(total))
@@ -48,21 +48,23 @@ struct Figures {
 
 /// The figures of a week and of the weeks before it.
 struct WeeklyMetrics {
-    private var byWeek: [Figures]
-    private var byCategory: [NagCategory: Figures] = [:]
+    private var byWeek: [OutcomeCounts]
+    private var byCategory: [NagCategory: OutcomeCounts] = [:]
     private var excuses: [ExcuseCategory: Int] = [:]
     private let weeks: [Timestamp]
 
-    /// - Parameter weeks: the starts of the weeks, oldest first; the last is the one reported on.
+    /// - Parameter weeks: the starts of the weeks, oldest first; the report is about the last one.
     init(_ rows: Rows, _ excuseRows: Rows, weeks: [Timestamp]) throws(PostgresError) {
         self.weeks = weeks
-        byWeek = weeks.map { _ in Figures() }
+        byWeek = weeks.map { _ in OutcomeCounts() }
         for index in 0..<rows.count {
             let row = rows[index]
             let week: Int = try row["week"]
             guard weeks.indices.contains(week - 1) else { continue }
-            byWeek[week - 1] += try Figures(row)
-            if week == weeks.count { byCategory[try row["category"], default: Figures()] += try Figures(row) }
+            byWeek[week - 1] += try OutcomeCounts(row)
+            if week == weeks.count {
+                byCategory[try row["category"], default: OutcomeCounts()] += try OutcomeCounts(row)
+            }
         }
         for index in 0..<excuseRows.count {
             excuses[try excuseRows[index]["category"]] = try excuseRows[index]["count"]
@@ -70,10 +72,10 @@ struct WeeklyMetrics {
     }
 
     var document: JSONObject {
-        var object = (byWeek.last ?? Figures()).document
+        var object = (byWeek.last ?? OutcomeCounts()).document
         var categories = JSONObject()
         for category in NagCategory.allCases {
-            categories[category.rawValue] = .object((byCategory[category] ?? Figures()).document)
+            categories[category.rawValue] = .object((byCategory[category] ?? OutcomeCounts()).document)
         }
         object["by_category"] = .object(categories)
         var reasons = JSONObject()
@@ -94,7 +96,7 @@ struct WeeklyMetrics {
 
 /// The median time from the first notification of a nag to its completion, for the family and by person.
 struct ResponseTimes {
-    private var all: (answered: Int, seconds: Int?) = (0, nil)
+    private var family: (answered: Int, seconds: Int?) = (0, nil)
     private var members: [(user: UserID, answered: Int, seconds: Int?)] = []
 
     init(_ rows: Rows) throws(PostgresError) {
@@ -104,13 +106,13 @@ struct ResponseTimes {
             if let user: UserID = try row["recipient_id"] {
                 members.append((user, answered, seconds))
             } else {
-                all = (answered, seconds)
+                family = (answered, seconds)
             }
         }
     }
 
     var document: JSONObject {
-        var object = Self.figures(all.answered, all.seconds)
+        var object = Self.figures(family.answered, family.seconds)
         object["by_member"] = .array(
             members.map { member in
                 var figures = Self.figures(member.answered, member.seconds)

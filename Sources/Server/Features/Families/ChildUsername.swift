@@ -4,11 +4,13 @@ import Postgres
 
 /// The user names of a family's children, which are compared without regard to case.
 ///
-/// PostgreSQL 15 folds no case, so a family's few names are compared here: `Straße` is `STRASSE`.
-enum ChildName {
+/// PostgreSQL 15 has no case folding, so a family's few names are compared here: `Straße` equals `STRASSE`.
+enum ChildUsername {
+    /// Returns the form of a name that is the same for all its spellings in upper and lower case.
     static func folded(_ name: String) -> String { name.uppercased().lowercased() }
 
-    /// The row of that `username`; of two that were set before names were folded, the one in the same letters.
+    /// Returns the row with that `username`; nil without one. Names that were set before names were folded can have the
+    /// same folded form. Then the result is the one that equals the wanted name in lower case.
     static func find(_ name: String, in rows: Rows) throws(PostgresError) -> Row? {
         var found: Row?
         for row in rows.map({ $0 }) {
@@ -19,7 +21,8 @@ enum ChildName {
         return found
     }
 
-    /// - Throws: 409 when another child of the family has the name.
+    /// Requires that no other child of the family has the name.
+    /// - Throws: 409 if one has it.
     static func requireFree(
         _ name: String, for user: UserID, in family: FamilyID, _ queries: any Queries
     ) async throws {
