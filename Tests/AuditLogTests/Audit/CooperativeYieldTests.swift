@@ -30,7 +30,7 @@ struct CooperativeYieldTests {
                 let tasks = (0..<workers).map { _ in
                     poller.spawnCancellable {
                         await poller.yieldSlice()
-                        for index in 0..<(10 * CooperativeYield.lines) {
+                        for index in 0..<(10 * CooperativeYield.linesPerTurn) {
                             await slice.yieldIfDue(after: index)
                             work.perTurn[turns.count, default: 0] += 1
                         }
@@ -40,7 +40,7 @@ struct CooperativeYieldTests {
                 turns.isDone = true
                 return work.perTurn.values.sorted()
             }
-            #expect(perTurn == [Int](repeating: CooperativeYield.lines, count: 10 * workers))
+            #expect(perTurn == [Int](repeating: CooperativeYield.linesPerTurn, count: 10 * workers))
         }
     }
 

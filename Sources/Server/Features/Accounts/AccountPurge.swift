@@ -52,8 +52,8 @@ struct AccountPurge {
     /// Purges one account.
     /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
-        while try await database.query(NagStatements.eraseExcuses(of: user, limit: Self.batch)).affected == Self.batch
-        {}
+        while try await database.query(NagStatements.eraseExcuses(of: user, limit: Self.batch)).affected == Self.batch {
+        }
         while try await database.query(IngestionStatements.deleteSummaries(of: user, limit: Self.batch)).affected
             == Self.batch
         {}

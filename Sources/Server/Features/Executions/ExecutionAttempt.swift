@@ -59,7 +59,7 @@ final class ExecutionAttempt {
     }
 
     /// The microseconds since the question arrived.
-    var microseconds: Int { MonotonicTime.now().nanoseconds(since: started) / 1_000 }
+    var elapsedMicroseconds: Int { MonotonicTime.now().nanoseconds(since: started) / 1_000 }
 
     /// Records the time at which the question first reached a stage.
     func recordStage(_ stage: ExecutionStage) {

@@ -37,7 +37,8 @@ final class Executions {
         let request = call.body.request
         var options = call.body.options
         if options.taskType == nil { options.isTaskUnknown = true }
-        let executed = try await MediatedOperation.operation(asked.operation).execute(mediator, asked, options, caller)
+        let executed = try await MediatedOperation.operation(request.operation)
+            .execute(mediator, request, options, caller)
         let report = executed.report
         return ExecutionAnswer(
             traceID: caller.context.trace, questionID: options.questionID,

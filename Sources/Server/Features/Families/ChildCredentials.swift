@@ -60,7 +60,8 @@ extension Families {
             }
             let act = Act(
                 kind: .childLockoutLifted, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.delete(.forChild(child.id))])
+                subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.delete(.forChild(child.id))]
+            )
             return .perform(act, detail)
         }
     }
