@@ -4,7 +4,7 @@ import Testing
 struct DraftTests {
     /// What creates and changes nags, and writes notifications: by its name in the code.
     private static let effects = [
-        "creationDecision(of:", "creationAct(of: nag", "Nags(services", "nags.", "DeliveryStatements.insert",
+        "creationDecision(", "creationAct(", "Nags(services", "nags.", "DeliveryStatements.insert",
         "NagStatements.insert",
     ]
 

@@ -8,7 +8,7 @@ import TimeZones
 final class AuditOverview {
     private static let pageSize = 50
     /// The largest number of entries that one chart counts.
-    private static let entryLimit = 200_000
+    static let entryLimit = 200_000
 
     private let services: Services
 

@@ -104,7 +104,8 @@ enum AuditStatements {
             }
         return """
             SELECT kind, width_bucket(at, \(SQLList(starts)))::bigint - 1 AS bucket, count(*)::bigint AS entries
-            FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(range) LIMIT 200000) e
+            FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(range)
+                  LIMIT \(AuditOverview.entryLimit)) e
             GROUP BY 1, 2 ORDER BY 1, 2
             """
     }

@@ -7,7 +7,7 @@ import SQL
 
 /// Limits attempts at passwords, and the number of codes that are sent. Each attempt is counted in the database before
 /// the password is checked or the code is sent, so that the limits hold across instances, restarts and bursts.
-struct Attempts {
+enum Attempts {
     /// A limit of attempts. A used-up limit allows one further attempt after each interval. So an attacker who uses it
     /// up delays others only for a short time, and gets no more guesses than with fixed windows.
     struct Limit {

@@ -52,7 +52,7 @@ final class Passwords {
                 return .perform(act, NoAnswer())
             }
         }
-        services.mailer?.send(.passwordChanged, to: email)
+        if !caller.isReplayed { services.mailer?.send(.passwordChanged, to: email) }
         return NoAnswer()
     }
 

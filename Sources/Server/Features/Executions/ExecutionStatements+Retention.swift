@@ -19,11 +19,16 @@ extension ExecutionStatements {
     }
 
     /// An expression: the number of days for which a person's executions are stored. It is their preference
-    /// `ai_log_retention_days`, limited to 7 to 365 days; without one, 30 days.
-    private static let retentionDays: SQL = """
-        CASE WHEN jsonb_typeof(p.prefs->'ai_log_retention_days') = 'number'
-             THEN least(greatest((p.prefs->>'ai_log_retention_days')::numeric, 7), 365)::integer ELSE 30 END
-        """
+    /// `ai_log_retention_days` within its bounds, or the standard.
+    private static let retentionDays: SQL = {
+        let bounds = Preferences.aiLogRetentionDaysRange
+        return """
+            (CASE WHEN jsonb_typeof(p.prefs->'ai_log_retention_days') = 'number'
+                  THEN least(greatest((p.prefs->>'ai_log_retention_days')::numeric, \(bounds.lowerBound)),
+                             \(bounds.upperBound))
+                  ELSE \(Preferences().aiLogRetentionDays) END)::integer
+            """
+    }()
 
     static let retentionOfSessions = RetentionRule(technical: "ai_sessions", AITokens.sessionLifetime) { count, now in
         """
