@@ -37,6 +37,11 @@ struct MarkdownDocument: Sendable, CustomStringConvertible {
     /// The targets of its links.
     var links: [String] { prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) } }
 
+    /// The names of code in it: words between backquotes that begin with a capital letter.
+    var codeNames: Set<String> {
+        Set(prose.matches(of: /`([A-Z]\w+)[^`]*`/).map { String($0.output.1) })
+    }
+
     /// The names by which links reach its headings, as GitHub makes them.
     var anchors: Set<String> {
         var anchors: Set<String> = []
@@ -77,6 +82,13 @@ struct DocumentLinkTests {
         }
     }
 
+    @Test(
+        "every name of code in a module's document is the name of code or of a file",
+        arguments: MarkdownDocument.all.filter { $0.path.hasPrefix("Sources/") })
+    func codeNames(document: MarkdownDocument) {
+        #expect(document.codeNames.subtracting(SourceFile.words).sorted() == [])
+    }
+
     @Test("the check of links finds links in prose alone, and the anchors of headings")
     func finder() {
         let document = MarkdownDocument(
@@ -85,6 +97,9 @@ struct DocumentLinkTests {
                 "# One, two: `three`\n[x](b.md#c)\n```sh\n# no heading\n[y](z.md)\n```\n## Same\n## Same\n## [L](m.md)'s\n"
         )
         #expect(document.links == ["b.md#c", "m.md"])
+        #expect(
+            MarkdownDocument(path: "b.md", text: "`Nag.due` of `x`, `NAGZ` and\n`Some+File.swift`").codeNames
+                == ["Nag", "NAGZ", "Some"])
         #expect(document.anchors == ["one-two-three", "same", "same-1", "ls"])
         #expect(MarkdownDocument.all.count > 10)
     }

@@ -27,6 +27,19 @@ struct SourceFile: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The words of all sources and tests, of the scripts of the web pages, and of all paths of `Sources`.
+    static let words: Set<String> = {
+        let root = repository.appending(path: "Sources")
+        let paths = FileManager.default.enumerator(atPath: root.path())?.compactMap { $0 as? String } ?? []
+        let scripts = paths.filter { $0.hasSuffix(".js") }.compactMap { path in
+            try? String(contentsOf: root.appending(path: path), encoding: .utf8)
+        }
+        return ((all + tests).flatMap(\.code) + paths + scripts).reduce(into: []) { words, text in
+            let parts = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            words.formUnion(parts.map(String.init))
+        }
+    }()
+
     /// The tables that are there after all migrations.
     static let tables: [String] = {
         let folder = repository.appending(path: "Migrations")
