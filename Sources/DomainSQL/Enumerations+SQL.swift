@@ -1,7 +1,7 @@
 import Domain
 import SQL
 
-// Stored as their raw values.
+// These enumerations are stored as their raw values.
 
 extension FamilyRole: SQLBindable, SQLDecodable {}
 extension MembershipStatus: SQLBindable, SQLDecodable {}

@@ -17,7 +17,7 @@ extension TimeOfDay: SQLBindable, SQLDecodable {
     public static var sqlType: SQLType { .text }
     public var sqlValue: SQLValue { .text(description) }
 
-    /// Fractions of a second are cut off; 24:00 is none.
+    /// Reads the time without fractions of a second; nil for 24:00.
     public init?(cell: (some SQLCell)?) {
         switch cell?.time {
         case .microseconds(let count): self.init(secondsSinceMidnight: Int(count / 1_000_000))

@@ -1,15 +1,17 @@
 import CCurl
 import Reactor
 
-/// Sends requests over HTTP/1.1 and HTTP/2, and mails over SMTP, with libcurl, whose sockets and timers are served by one event loop.
+/// Sends requests over HTTP/1.1 and HTTP/2, and mails over SMTP, with libcurl. One event loop serves libcurl's sockets
+/// and timers.
 ///
-/// Used on that loop only. Connections are kept and shared. TLS certificates are always verified; redirects are answers
-/// like others. Names are resolved on threads of libcurl.
+/// The client is used on that loop only. Connections are reused and shared. TLS certificates are always verified.
+/// Redirects are not followed: they are returned like other responses. Threads of libcurl resolve names.
 @safe public final class HTTPClient {
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-    /// The limits on connections: open ones to all hosts, open ones to one host, and idle ones that are kept. The limit
-    /// for one host fits what both channels of notifications send at once, so that neither waits for the other.
-    private static let limits = (all: 256, perHost: 128, kept: 64)
+    /// The limits on open connections to all hosts, on open connections to one host, and on idle connections. The limit
+    /// for one host is the number of requests that both channels of notifications may send at once, so that neither
+    /// waits for the other.
+    private static let connectionLimits = (total: 256, perHost: 128, idle: 64)
 
     private let poller: Poller
     private let networks: NetworkGuard
@@ -18,16 +20,17 @@ import Reactor
     private let tracer: RequestTracer?
     private var multi: UnsafeMutableRawPointer?
     private var transfers: [Int: Transfer] = [:]
-    /// The transfers that opened a connection: libcurl closes it when it forgets them.
+    /// The transfers that opened a connection. libcurl closes the connection when its handle is removed.
     private var connections: [Transfer] = []
     private var sockets: [curl_socket_t: SocketWatch] = [:]
     private var timer: TimerID?
     private var isClosed = false
 
     /// - Parameters:
-    ///   - networks: which addresses it may connect to.
-    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
-    ///   - usesProxy: whether requests go through the proxy that the environment names; the networks are then the proxy's.
+    ///   - networks: the addresses that the client may connect to.
+    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - usesProxy: whether requests go through the proxy that the environment names. `networks` then applies to the
+    ///     proxy.
     ///   - tracer: puts each request into a trace; nil sends no `traceparent`.
     public init(
         _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, usesProxy: Bool = false,
@@ -46,10 +49,10 @@ import Reactor
     /// Ends all requests, which throw `cancelled`, and closes all connections. Later requests throw `cancelled`.
     public func close() {
         isClosed = true
-        abandon(.cancelled)
+        endAll(with: .cancelled)
     }
 
-    /// Requests under way.
+    /// The number of requests in progress.
     public var inFlight: Int { transfers.count }
 
     /// Sends a request and waits for the complete response, whatever its status. If the task is cancelled, the request
@@ -58,7 +61,7 @@ import Reactor
         try await send(request, receiving: nil)
     }
 
-    /// Sends a request, and hands on the response's content as it arrives instead of keeping it.
+    /// Sends a request, and passes on the response's content as it arrives instead of storing it.
     /// - Parameter receive: gets the response so far, without content, and the next bytes. When it returns false the
     ///   request ends at once and throws `cancelled`. It MUST NOT use this client.
     public func send(
@@ -86,23 +89,23 @@ import Reactor
         }
     }
 
-    /// Hands a mail to a relay.
-    /// - Returns: the relay's last reply: 250 when it has taken the mail.
+    /// Sends a mail to a relay.
+    /// - Returns: the code of the relay's last reply: 250 if it has accepted the mail.
     public func send(_ mail: Mail, to relay: MailRelay) async throws(HTTPClientError) -> Int {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
         return try await run(try Transfer(mail, to: relay, networks, authorities: authorities)).status
     }
 
-    /// Greets a relay, with TLS and sign-in as for a mail, and sends nothing.
-    public func greet(_ relay: MailRelay) async throws(HTTPClientError) {
+    /// Connects to a relay and signs in, with TLS as for a mail, but sends no mail.
+    public func checkLogin(at relay: MailRelay) async throws(HTTPClientError) {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
         _ = try await run(try Transfer(nil, to: relay, networks, authorities: authorities))
     }
 
-    /// Opens a connection to the URL's host, with TLS where it says `https`. It stays open until the client closes.
+    /// Opens a connection to the URL's host, with TLS for `https`. It stays open until the client closes.
     ///
-    /// For a client of its own: libcurl takes a connection on which bytes arrive for a broken one while it looks for one
-    /// to send a request over.
+    /// The client MUST NOT be used for requests as well: when libcurl looks for a connection to reuse, it treats one on
+    /// which bytes have arrived as broken.
     func connect(_ request: HTTPClientRequest) async throws(HTTPClientError) -> Transfer {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
         let transfer = try Transfer(request, networks, authorities: authorities, isConnection: true)
@@ -132,7 +135,7 @@ import Reactor
         }
     }
 
-    /// Removes the transfer and resumes its caller, unless that was done.
+    /// Removes the transfer and resumes its caller, unless that has been done.
     private func end(_ transfer: Transfer, _ outcome: Transfer.Outcome) {
         guard transfers.removeValue(forKey: transfer.number) != nil else { return }
         if transfer.isConnection, case .success = outcome {
@@ -148,12 +151,12 @@ import Reactor
         while let handle = unsafe CCurlNextEnded(multi, &code) {
             let number = Int(bitPattern: handle)
             guard let transfer = transfers[number] else { continue }
-            end(transfer, transfer.outcome(code))
+            end(transfer, transfer.outcome(for: code))
         }
     }
 
-    /// Ends all transfers and closes all connections.
-    private func abandon(_ error: HTTPClientError) {
+    /// Ends all transfers with the error, and closes all connections.
+    private func endAll(with error: HTTPClientError) {
         for transfer in Array(transfers.values) { end(transfer, .failure(error)) }
         for descriptor in sockets.keys { poller.unwatch(descriptor) }
         sockets = [:]
@@ -171,30 +174,31 @@ import Reactor
         if unsafe multi == nil, Self.isLibraryReady, let opened = unsafe curl_multi_init() {
             unsafe multi = unsafe opened
             _ = unsafe CCurlSetLimit(opened, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.limits.all)
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_HOST_CONNECTIONS, Self.limits.perHost)
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAXCONNECTS, Self.limits.kept)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.connectionLimits.total)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_HOST_CONNECTIONS, Self.connectionLimits.perHost)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAXCONNECTS, Self.connectionLimits.idle)
             let context = unsafe Unmanaged.passUnretained(self).toOpaque()
             _ = unsafe CCurlSetWaiting(opened, updateSocket, updateTimer, context)
         }
         return unsafe multi
     }
 
-    /// Closes the connections. The caller MUST end the watches of sockets and the timer before.
+    /// Closes the connections. The caller MUST first unwatch the sockets and cancel the timer.
     private static func release(_ multi: UnsafeMutableRawPointer?) {
         guard let multi = unsafe multi else { return }
         _ = unsafe CCurlSetWaiting(multi, nil, nil, nil)
         _ = unsafe curl_multi_cleanup(multi)
     }
 
-    /// Lets libcurl work on a socket that is ready, or on its timer (-1).
-    fileprivate func act(on socket: curl_socket_t, _ events: Int32) {
+    /// Calls libcurl for a socket that is ready, or for its timer (-1).
+    fileprivate func performAction(on socket: curl_socket_t, _ events: Int32) {
         guard let multi = unsafe multi else { return }
         var running: Int32 = 0
         let code = unsafe curl_multi_socket_action(multi, socket, events, &running)
-        if code == CURLM_OK { collectEnded() } else { abandon(.failed(code: UInt32(bitPattern: code.rawValue))) }
+        if code == CURLM_OK { collectEnded() } else { endAll(with: .failed(code: UInt32(bitPattern: code.rawValue))) }
     }
 
+    /// Watches a socket, or changes the events that it is watched for.
     /// - Returns: whether the socket is watched.
     fileprivate func watch(_ socket: curl_socket_t, _ interest: Interest) -> Bool {
         if sockets[socket] != nil {
@@ -212,20 +216,21 @@ import Reactor
         poller.unwatch(socket)
     }
 
+    /// Replaces the timer.
     /// - Parameter milliseconds: -1 for no timer.
-    fileprivate func wait(_ milliseconds: Int) {
+    fileprivate func setTimer(_ milliseconds: Int) {
         if let timer { poller.cancel(timer) }
         timer = nil
         guard milliseconds >= 0 else { return }
         timer = poller.schedule(at: .now() + .milliseconds(milliseconds)) { [weak self] in
             guard let self else { return }
             timer = nil
-            act(on: -1, 0)
+            performAction(on: -1, 0)
         }
     }
 }
 
-/// Tells the client of a socket that is ready.
+/// Passes the readiness of a socket to the client.
 private final class SocketWatch: ReadinessHandler {
     private let socket: curl_socket_t
     private weak var client: HTTPClient?
@@ -237,19 +242,19 @@ private final class SocketWatch: ReadinessHandler {
         if !events.isDisjoint(with: [.readable, .peerClosed, .hangUp]) { bits |= CURL_CSELECT_IN }
         if events.contains(.writable) { bits |= CURL_CSELECT_OUT }
         if events.contains(.error) { bits |= CURL_CSELECT_ERR }
-        client?.act(on: socket, bits)
+        client?.performAction(on: socket, bits)
     }
 }
 
 // MARK: libcurl's callbacks
 
 private func updateSocket(
-    _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ wanted: Int32, _ context: UnsafeMutableRawPointer?,
+    _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ interest: Int32, _ context: UnsafeMutableRawPointer?,
     _ unused: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let context = unsafe context else { return 0 }
     let client = unsafe Unmanaged<HTTPClient>.fromOpaque(context).takeUnretainedValue()
-    switch wanted {
+    switch interest {
     case CURL_POLL_IN: return client.watch(socket, .readable) ? 0 : -1
     case CURL_POLL_OUT: return client.watch(socket, .writable) ? 0 : -1
     case CURL_POLL_INOUT: return client.watch(socket, [.readable, .writable]) ? 0 : -1
@@ -263,6 +268,6 @@ private func updateTimer(
     _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let context = unsafe context else { return 0 }
-    unsafe Unmanaged<HTTPClient>.fromOpaque(context).takeUnretainedValue().wait(milliseconds)
+    unsafe Unmanaged<HTTPClient>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
     return 0
 }

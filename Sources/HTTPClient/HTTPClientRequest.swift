@@ -1,6 +1,6 @@
 /// One outgoing request.
 public struct HTTPClientRequest: Sendable {
-    /// A method's token, as `GET`.
+    /// The method's token, such as `GET`.
     public var method: String
     /// An `http:` or `https:` URL.
     public var url: String
@@ -9,8 +9,8 @@ public struct HTTPClientRequest: Sendable {
     /// The content; nil for a request without one.
     public var body: [UInt8]?
     public var limits: Limits
-    /// Whether the request opens a connection of its own. Over a kept one that turns out to be closed, libcurl sends it
-    /// again, and the server may get it twice.
+    /// Whether the request opens a new connection. If libcurl reused a connection that turns out to be closed, it would
+    /// send the request again, and the server might get it twice.
     public var isSentOnce = false
     /// The absolute path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
     public var unixSocket: String?
@@ -28,17 +28,17 @@ public struct HTTPClientRequest: Sendable {
         public var head = 64 << 10
         /// The largest size of the response's content, in bytes.
         public var body = 1 << 20
-        /// The time from the start to an open connection, with resolution and TLS.
-        public var connecting = Duration.seconds(5)
-        /// The time from the start to the response's last byte.
-        public var whole = Duration.seconds(30)
-        /// The time without a byte in either direction, in whole seconds.
-        public var stalled = Duration.seconds(15)
+        /// The longest time from the start to an open connection, with resolution and TLS.
+        public var connectTimeout = Duration.seconds(5)
+        /// The longest time from the start to the response's last byte.
+        public var totalTimeout = Duration.seconds(30)
+        /// The longest time without a byte in either direction; fractions of a second are ignored.
+        public var stallTimeout = Duration.seconds(15)
 
         public init() {}
     }
 
-    /// Whether nothing in it could be read as another header, another request or another protocol.
+    /// Whether no part of the request could be read as another header, another request or another protocol.
     var isWellFormed: Bool {
         let lowercased = url.prefix(8).lowercased()
         guard lowercased.hasPrefix("http://") || lowercased.hasPrefix("https://") else { return false }
@@ -52,13 +52,13 @@ public struct HTTPClientRequest: Sendable {
 
     /// The target of a request, by its bytes.
     struct Target: Hashable {
-        /// Host and port, as in the URL.
+        /// The host and port, as in the URL.
         let authority: String
-        /// Path and query.
+        /// The path and query.
         let path: String
     }
 
-    /// The target; nil for a malformed request, and for a URL without a host or with a user.
+    /// The target; nil for a malformed request, and for a URL that has no host or a user.
     var target: Target? {
         guard isWellFormed, let scheme = url.firstRange(of: "://") else { return nil }
         let rest = url[scheme.upperBound...]
@@ -68,7 +68,7 @@ public struct HTTPClientRequest: Sendable {
         return Target(authority: String(authority), path: path.hasPrefix("/") ? String(path) : "/\(path)")
     }
 
-    /// RFC 9110, section 5.6.2.
+    /// Whether the text is a token (RFC 9110 §5.6.2).
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -88,10 +88,10 @@ public struct HTTPClientResponse: Sendable {
     /// The header fields in their order, names in lower case.
     public var headers: [(name: String, value: String)] = []
     public var body: [UInt8] = []
-    /// Whether it came over HTTP/2.
+    /// Whether the response came over HTTP/2.
     public var isHTTP2 = false
 
-    /// The first value of a header field, by its name in lower case.
+    /// Returns the first value of a header field by its name in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     /// The number of seconds that the server asks to wait, from `Retry-After` in seconds; nil if it does not say so, or
@@ -104,16 +104,17 @@ public struct HTTPClientResponse: Sendable {
     }
 }
 
-/// A reason for which there is no complete response. It reveals nothing about the request but whether its target can be
-/// reached.
+/// A reason why there is no complete response. About the request it reveals only whether its target can be reached.
 public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The request is not valid HTTP, or its URL is not.
+    /// The request or its URL is not valid.
     case malformedRequest
+    /// The host name cannot be resolved.
     case unresolvable
     /// The connection was refused, or there is no route.
     case unreachable
-    /// The address is in the own network, which the operator has not allowed, or not one that the client may use.
-    case ownNetwork
+    /// The client may not connect to the address: it is in a private network that the operator has not allowed, or not
+    /// one of the client's networks.
+    case forbiddenAddress
     /// The certificate is not valid for that name, or TLS failed otherwise.
     case untrusted
     case timedOut
@@ -125,7 +126,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case cancelled
     /// A mail relay did not accept the user or the password.
     case loginDenied
-    /// Anything else, with libcurl's number.
+    /// Any other error, with libcurl's number.
     case failed(code: UInt32)
 
     public var description: String {
@@ -133,7 +134,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
         case .malformedRequest: "the URL or a header is not valid"
         case .unresolvable: "the host name cannot be resolved"
         case .unreachable: "the host cannot be reached"
-        case .ownNetwork: "the address is in a private network that is not allowed"
+        case .forbiddenAddress: "the address is in a private network that is not allowed"
         case .untrusted: "TLS failed, or the certificate is not valid for the host"
         case .timedOut: "no complete answer in time"
         case .tooLarge: "the answer is too large"

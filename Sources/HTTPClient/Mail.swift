@@ -1,18 +1,19 @@
-/// A mail as a relay takes it (RFC 5321, RFC 5322).
+/// A mail to send to a relay (RFC 5321, RFC 5322).
 public struct Mail: Sendable {
-    /// Addresses without a name and without brackets.
+    /// The sender's address, without a name and without brackets.
     public var from: String
+    /// The recipient's address, in the same form.
     public var to: String
-    /// Names and values of the head, sent in this order after `From` and `To`.
+    /// The names and values of further header fields, sent in this order after `From` and `To`.
     public var headers: [(name: String, value: String)]
-    /// Lines of ASCII, at most 900 characters each.
+    /// The text: lines of ASCII, at most 900 characters each.
     public var text: String
 
     public init(from: String, to: String, headers: [(name: String, value: String)], text: String) {
         (self.from, self.to, self.headers, self.text) = (from, to, headers, text)
     }
 
-    /// Whether nothing in it could be read as another field, another recipient or another command.
+    /// Whether no part of the mail could be read as another field, another recipient or another command.
     var isWellFormed: Bool {
         [from, to].allSatisfy { address in
             address.contains("@") && address.utf8.count <= 254
@@ -26,7 +27,7 @@ public struct Mail: Sendable {
             && text.split(separator: "\n").allSatisfy { $0.utf8.count <= 900 }
     }
 
-    /// Head and text, with CR LF at the end of each line.
+    /// The header fields and the text, with CR LF at the end of each line.
     var bytes: [UInt8] {
         let head = [("From", from), ("To", to)] + headers
         let lines =
@@ -37,17 +38,17 @@ public struct Mail: Sendable {
     }
 }
 
-/// A server that takes mails and forwards them.
+/// A server that accepts mails and forwards them.
 public struct MailRelay: Sendable {
-    /// `smtps:` for TLS from the beginning, `smtp:` for STARTTLS.
+    /// The URL without the user: `smtps:` for TLS from the beginning, `smtp:` for STARTTLS.
     public let url: String
     let user: String?
     var password: String?
-    /// Whether TLS is required: not for a relay on this machine.
+    /// Whether STARTTLS is required: for `smtp:`, except for a relay on this machine.
     let needsTLS: Bool
 
     /// - Parameter url: `smtp[s]://[USER@]HOST[:PORT]`.
-    /// - Returns: nil for anything else, and for one with a password in it.
+    /// - Returns: nil for anything else, and for a URL that contains a password.
     public init?(url: String, password: String? = nil) {
         guard let scheme = url.firstRange(of: "://"), url.utf8.count <= 1_000,
             url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })

@@ -7,7 +7,7 @@ public struct NetworkAddress: Hashable, Sendable {
 
     init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
-    /// - Precondition: sixteen bytes.
+    /// - Precondition: `bytes` has sixteen bytes.
     init(bytes: [UInt8]) {
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -31,25 +31,25 @@ public struct NetworkAddress: Hashable, Sendable {
     var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
     /// The IPv4 address that a translator (NAT64, 6to4, IPv4-compatible) would connect to; nil for other addresses.
-    var embedded: NetworkAddress? {
+    var embeddedIPv4: NetworkAddress? {
         if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return NetworkAddress(ipv4: UInt32(low)) }
         if high >> 48 == 0x2002 { return NetworkAddress(ipv4: UInt32(truncatingIfNeeded: high >> 16)) }
         if high == 0, low >> 32 == 0, low > 1 { return NetworkAddress(ipv4: UInt32(low)) }
         return nil
     }
 
-    /// Whether it is outside the public internet: loopback, private, link-local, unique-local, shared, multicast,
-    /// reserved or unspecified (RFC 6890).
-    var isOwnNetwork: Bool {
-        NetworkBlock.own.contains { $0.contains(self) } || (embedded?.isOwnNetwork ?? false)
+    /// Whether the address is outside the public internet: loopback, private, link-local, unique-local, shared,
+    /// multicast, reserved or unspecified (RFC 6890).
+    var isOutsideInternet: Bool {
+        NetworkBlock.outsideInternet.contains { $0.contains(self) } || (embeddedIPv4?.isOutsideInternet ?? false)
     }
 }
 
-/// A block of addresses, as `10.0.0.0/8` or `fd00::/8`.
+/// A block of addresses, such as `10.0.0.0/8` or `fd00::/8`.
 public struct NetworkBlock: Hashable, Sendable {
     private let first: NetworkAddress
     /// The number of leading bits, of 128, that the block's addresses share.
-    private let bits: Int
+    private let prefixLength: Int
 
     /// Parses an address, or a block; nil for anything else.
     public init?(_ text: some StringProtocol) {
@@ -63,48 +63,51 @@ public struct NetworkBlock: Hashable, Sendable {
             else { return nil }
             bits = count
         }
-        (self.first, self.bits) = (first, 128 - width + bits)
+        (self.first, prefixLength) = (first, 128 - width + bits)
     }
 
     func contains(_ address: NetworkAddress) -> Bool {
         func differ(_ left: UInt64, _ right: UInt64, in bits: Int) -> Bool {
             bits > 0 && (left ^ right) >> UInt64(64 - min(bits, 64)) != 0
         }
-        return !differ(first.high, address.high, in: bits) && !differ(first.low, address.low, in: bits - 64)
+        return !differ(first.high, address.high, in: prefixLength)
+            && !differ(first.low, address.low, in: prefixLength - 64)
     }
 
-    fileprivate static let own = [
+    fileprivate static let outsideInternet = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3", "::/127", "64:ff9b:1::/48", "100::/64", "fc00::/7",
         "fe80::/9", "ff00::/8",
     ].compactMap { NetworkBlock($0) }
 }
 
-/// The addresses that a client may connect to. Checked after resolution for every connection, and again on the
-/// connection before a request is sent over it, so that no name leads past it.
+/// The addresses that a client may connect to. They are checked after resolution for every connection, and again on the
+/// open connection before a request is sent over it, so that no name can bypass the check.
 public struct NetworkGuard: Sendable {
-    /// Blocks that are allowed wherever they are.
-    public var allowed: [NetworkBlock]
+    /// The blocks that are allowed even if they are outside the public internet.
+    public var allowedBlocks: [NetworkBlock]
     /// Whether the public internet is allowed.
     public let allowsInternet: Bool
 
-    /// - Parameter blocks: those of the own network that the operator has named.
-    public init(allowing blocks: [NetworkBlock] = []) { (allowed, allowsInternet) = (blocks, true) }
+    /// Allows the public internet and these blocks.
+    /// - Parameter blocks: the private networks that the operator has named.
+    public init(allowing blocks: [NetworkBlock] = []) { (allowedBlocks, allowsInternet) = (blocks, true) }
 
-    /// All addresses, for what the person at the machine names.
-    public static let everything = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
+    /// The guard that allows all addresses, for URLs that the person at the machine has entered.
+    public static let unrestricted = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
 
-    private init(only blocks: [NetworkBlock]) { (allowed, allowsInternet) = (blocks, false) }
+    private init(only blocks: [NetworkBlock]) { (allowedBlocks, allowsInternet) = (blocks, false) }
 
-    /// 127.0.0.1 and ::1, and nothing else.
+    /// The guard that allows only 127.0.0.1 and ::1.
     public static let loopback = NetworkGuard(only: ["127.0.0.1", "::1"].compactMap { NetworkBlock($0) })
 
     func allows(_ address: NetworkAddress) -> Bool {
-        if allowed.contains(where: { $0.contains(address) }) { return true }
-        return allowsInternet && !address.isOwnNetwork
+        if allowedBlocks.contains(where: { $0.contains(address) }) { return true }
+        return allowsInternet && !address.isOutsideInternet
     }
 
-    /// Whether no connection to a host is allowed; false for a name that only a resolver knows, which `localhost` is not.
+    /// Returns whether no connection to the host is allowed. Returns false for a name other than `localhost`, because
+    /// its addresses are known only after resolution.
     public func refuses(host: String) -> Bool {
         let addresses = (host.lowercased() == "localhost" ? ["127.0.0.1", "::1"] : [host]).compactMap {
             NetworkAddress($0)

@@ -1,7 +1,7 @@
-/// Begins the span of a request; called in the task that sends it, before it is sent.
+/// A function that begins the span of a request. It is called in the task that sends the request, before it is sent.
 public typealias RequestTracer = @Sendable (_ method: String) -> RequestSpan
 
-/// The place of one outgoing request in a trace (W3C Trace Context).
+/// The position of one outgoing request in a trace (W3C Trace Context).
 public struct RequestSpan: Sendable {
     let traceparent: String
     /// The function that is called once, with the response's status or the failure.

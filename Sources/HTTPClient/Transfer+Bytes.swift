@@ -2,12 +2,13 @@ import CCurl
 
 /// The bytes of a connection that a transfer has opened.
 extension Transfer {
+    /// The result of one attempt to send or receive.
     enum Progress: Hashable {
-        /// - Parameter count: bytes, at least one.
+        /// - Parameter count: the number of bytes, at least one.
         case done(count: Int)
         /// The socket is not ready.
         case mustWait
-        /// The peer has closed it, or it broke.
+        /// The peer has closed the connection, or it broke.
         case ended
     }
 

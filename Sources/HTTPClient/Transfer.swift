@@ -1,22 +1,22 @@
 import CCurl
 import Glibc
 
-/// A request under way: libcurl's handle for it, and what has arrived of the response.
+/// A request in progress: libcurl's handle, and the part of the response that has arrived.
 ///
-/// libcurl calls back with an unretained pointer to this object; `HTTPClient` keeps it until the handle is removed.
+/// libcurl calls back with an unretained pointer to this object; `HTTPClient` retains it until the handle is removed.
 @safe final class Transfer {
     typealias Outcome = Result<HTTPClientResponse, HTTPClientError>
 
     let handle: UnsafeMutableRawPointer
-    /// Whether it only opens a connection, for another protocol than HTTP.
+    /// Whether the transfer only opens a connection.
     let isConnection: Bool
-    /// Tells transfers apart.
+    /// The number that identifies the transfer.
     var number: Int { unsafe Int(bitPattern: handle) }
     var continuation: CheckedContinuation<Outcome, Never>?
-    /// Gets the content in place of the response; false ends the transfer.
+    /// The function that gets the content instead of the response; false ends the transfer.
     var receive: ((HTTPClientResponse, [UInt8]) -> Bool)?
 
-    /// The lines of a request's head, or the recipients of a mail.
+    /// The header lines of a request, or the recipients of a mail.
     private var lines: UnsafeMutablePointer<curl_slist>?
     /// The part of a mail that is still to be sent.
     private var upload: ArraySlice<UInt8> = []
@@ -27,12 +27,12 @@ import Glibc
     private var headBytes = 0
     private var bodyBytes = 0
     private var isTooLarge = false
-    private var isRefused = false
-    private var isForbidden = false
+    private var hasReceiverStopped = false
+    private var isAddressForbidden = false
 
     /// - Parameters:
-    ///   - authorities: a file of certificates in PEM form; nil for the system's.
-    ///   - usesProxy: whether it goes through the proxy that the environment names.
+    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - usesProxy: whether the request goes through the proxy that the environment names.
     ///   - isConnection: whether nothing is sent: the transfer ends when the connection, with TLS, is open.
     init(
         _ request: HTTPClientRequest, _ networks: NetworkGuard, authorities: String?, usesProxy: Bool = false,
@@ -47,15 +47,15 @@ import Glibc
         guard prepare(request) else { throw .malformedRequest }
     }
 
-    /// A mail to a relay.
-    /// - Parameter mail: nil only greets the relay and signs in there.
+    /// Creates the transfer of a mail to a relay.
+    /// - Parameter mail: nil only connects to the relay and signs in.
     init(_ mail: Mail?, to relay: MailRelay, _ networks: NetworkGuard, authorities: String?) throws(HTTPClientError) {
         guard mail?.isWellFormed ?? true else { throw .malformedRequest }
         guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.handle = unsafe handle
-        // Relays are slow on purpose before they greet, and after a wrong password.
+        // Relays delay their greeting, and the reply to a wrong password, on purpose.
         var limits = HTTPClientRequest.Limits()
-        limits.connecting = .seconds(15)
+        limits.connectTimeout = .seconds(15)
         (self.limits, self.networks, isConnection) = (limits, networks, mail == nil)
         usesUnixSocket = false
         upload = mail?.bytes[...] ?? []
@@ -70,7 +70,7 @@ import Glibc
 
     // MARK: Options
 
-    /// Sets what requests and mails have in common.
+    /// Sets the options that requests and mails have in common.
     private func prepare(_ authorities: String?, usesProxy: Bool = false) {
         set(CURLOPT_NOSIGNAL, 1)
         // A cancelled transfer must not wait for the thread that resolves its name.
@@ -78,10 +78,10 @@ import Glibc
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limits.connecting))
-        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limits.whole))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limits.connectTimeout))
+        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limits.totalTimeout))
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        set(CURLOPT_LOW_SPEED_TIME, max(1, Int(limits.stalled.components.seconds)))
+        set(CURLOPT_LOW_SPEED_TIME, max(1, Int(limits.stallTimeout.components.seconds)))
         if usesProxy { set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) } else { _ = set(CURLOPT_PROXY, "") }
         if let authorities { _ = set(CURLOPT_CAINFO, authorities) }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -91,7 +91,7 @@ import Glibc
     }
 
     private func prepare(_ mail: Mail?, to relay: MailRelay) -> Bool {
-        // Without TLS only to this machine.
+        // Mails are sent without TLS only to this machine.
         set(CURLOPT_USE_SSL, Int(relay.needsTLS ? CURLUSESSL_ALL.rawValue : CURLUSESSL_TRY.rawValue))
         var isSet = set(CURLOPT_PROTOCOLS_STR, "smtp,smtps") && set(CURLOPT_URL, relay.url)
         if let user = relay.user { isSet = isSet && set(CURLOPT_USERNAME, user) }
@@ -125,7 +125,7 @@ import Glibc
         } else if request.method == "HEAD" {
             set(CURLOPT_NOBODY, 1)
         }
-        // Without these two libcurl adds its own.
+        // Without these two fields libcurl adds its own.
         var head = ["Expect:"]
         if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             head.append("Content-Type:")
@@ -145,15 +145,16 @@ import Glibc
         unsafe CCurlSetText(handle, option, text) == CURLE_OK
     }
 
-    /// Returns the milliseconds of a span, at least 1, because to libcurl 0 means its default.
+    /// Returns the milliseconds of a duration, at least 1, because 0 means libcurl's default.
     private static func milliseconds(_ span: Duration) -> Int {
         let (seconds, attoseconds) = span.components
         return max(1, Int(min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 
-    // MARK: What arrives
+    // MARK: Response
 
-    /// - Returns: whether the transfer may go on.
+    /// Adds a header line to the response.
+    /// - Returns: whether the transfer may continue.
     fileprivate func take(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
         headBytes += bytes.count
         guard headBytes <= limits.head else {
@@ -162,7 +163,7 @@ import Glibc
         }
         let line = unsafe String(decoding: bytes, as: UTF8.self)
         if line.hasPrefix("HTTP/") {
-            // A final response after an interim one.
+            // The lines of a final response follow those of an interim one.
             response.headers = []
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
@@ -172,7 +173,8 @@ import Glibc
         return true
     }
 
-    /// - Returns: whether the transfer may go on.
+    /// Adds content to the response, or passes it on.
+    /// - Returns: whether the transfer may continue.
     fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= limits.body - bodyBytes else {
             isTooLarge = true
@@ -184,39 +186,40 @@ import Glibc
             return true
         }
         response.status = unsafe CCurlNumber(handle, CURLINFO_RESPONSE_CODE)
-        isRefused = !receive(response, unsafe [UInt8](bytes))
-        return !isRefused
+        hasReceiverStopped = !receive(response, unsafe [UInt8](bytes))
+        return !hasReceiverStopped
     }
 
     /// Copies the next bytes of a mail.
     /// - Returns: their number; 0 at the end.
-    fileprivate func give(_ space: UnsafeMutableRawBufferPointer) -> Int {
-        let piece = upload.prefix(space.count)
-        unsafe space.copyBytes(from: piece)
-        upload = upload.dropFirst(piece.count)
-        return piece.count
+    fileprivate func copyUpload(to space: UnsafeMutableRawBufferPointer) -> Int {
+        let part = upload.prefix(space.count)
+        unsafe space.copyBytes(from: part)
+        upload = upload.dropFirst(part.count)
+        return part.count
     }
 
-    /// - Parameter address: nil for what is no IP address.
+    /// Returns whether the transfer may connect to the address.
+    /// - Parameter address: nil for anything but an IP address.
     fileprivate func mayConnect(to address: NetworkAddress?, isUnixSocket: Bool) -> Bool {
         let mayConnect = usesUnixSocket ? isUnixSocket : address.map(networks.allows) ?? false
-        if !mayConnect { isForbidden = true }
+        if !mayConnect { isAddressForbidden = true }
         return mayConnect
     }
 
-    /// Whether a request may be sent over the connection.
-    /// - Parameter peer: the address of its other end, with a zone where it is link-local.
+    /// Returns whether a request may be sent over the connection.
+    /// - Parameter peer: the address of the peer, with a zone if it is link-local.
     func maySend(to peer: String) -> Bool {
         usesUnixSocket || mayConnect(to: NetworkAddress(peer.prefix { $0 != "%" }), isUnixSocket: false)
     }
 
-    // MARK: The end
+    // MARK: Outcome
 
-    /// Returns the outcome for the caller by libcurl's result.
-    func outcome(_ code: CURLcode) -> Outcome {
+    /// Returns the outcome for the caller that follows from libcurl's result.
+    func outcome(for code: CURLcode) -> Outcome {
         if isTooLarge { return .failure(.tooLarge) }
-        if isRefused { return .failure(.cancelled) }
-        if isForbidden, code == CURLE_ABORTED_BY_CALLBACK { return .failure(.ownNetwork) }
+        if hasReceiverStopped { return .failure(.cancelled) }
+        if isAddressForbidden, code == CURLE_ABORTED_BY_CALLBACK { return .failure(.forbiddenAddress) }
         switch code {
         case CURLE_OK:
             response.status = unsafe CCurlNumber(handle, CURLINFO_RESPONSE_CODE)
@@ -224,7 +227,7 @@ import Glibc
             return .success(response)
         case CURLE_URL_MALFORMAT: return .failure(.malformedRequest)
         case CURLE_COULDNT_RESOLVE_HOST: return .failure(.unresolvable)
-        case CURLE_COULDNT_CONNECT: return .failure(isForbidden ? .ownNetwork : .unreachable)
+        case CURLE_COULDNT_CONNECT: return .failure(isAddressForbidden ? .forbiddenAddress : .unreachable)
         case CURLE_OPERATION_TIMEDOUT: return .failure(.timedOut)
         case CURLE_FILESIZE_EXCEEDED: return .failure(.tooLarge)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
@@ -237,7 +240,7 @@ import Glibc
         }
     }
 
-    /// Resumes the caller; the later of two outcomes is dropped.
+    /// Resumes the caller with the first outcome; later ones are ignored.
     func finish(_ outcome: Outcome) {
         continuation?.resume(returning: outcome)
         continuation = nil
@@ -250,7 +253,7 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// The bytes of a callback; another count than given in ends the transfer.
+/// Passes a header line to the transfer. Returning another number than that of the bytes ends the transfer.
 private func receiveHeaderLine(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -269,7 +272,7 @@ private func sendMail(
     _ space: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let space = unsafe UnsafeMutableRawBufferPointer(start: space, count: size * count)
-    return unsafe transfer(context)?.give(space) ?? 0
+    return unsafe transfer(context)?.copyUpload(to: space) ?? 0
 }
 
 private func openSocket(

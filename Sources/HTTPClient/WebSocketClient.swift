@@ -1,20 +1,22 @@
 import Reactor
 import WebSocketProtocol
 
-/// A WebSocket to a server (RFC 6455), with TLS where the URL says `https`: reads the server's messages.
+/// A client that reads the messages of a WebSocket server (RFC 6455), with TLS for `https`.
 ///
-/// Used on one loop, for one connection. It answers the server's pings, asks with pings of its own whether a silent server
-/// is still there, and offers no extensions. Certificates, redirects and proxies are as with `HTTPClient`.
+/// It is used on one loop, for one connection. It answers the server's pings, sends pings to a silent server, and
+/// offers no extensions. It uses certificates, redirects and proxies like `HTTPClient`.
 public final class WebSocketClient {
+    /// The limits of size and time of one connection.
     public struct Limits: Sendable {
-        /// Bytes of the response that opens the socket.
+        /// The largest size of the response that opens the socket, in bytes.
         public var head = 16 << 10
-        /// Bytes of a message.
+        /// The largest size of a message, in bytes.
         public var message = 256 << 10
-        /// The time from the start to an open connection, with resolution and TLS.
-        public var connecting = Duration.seconds(15)
-        /// A ping is sent after this time without a byte from the server, and the socket given up after the same time again.
-        public var silence = Duration.seconds(30)
+        /// The longest time from the start to an open connection, with resolution and TLS.
+        public var connectTimeout = Duration.seconds(15)
+        /// The time without a byte from the server after which a ping is sent. After the same time again the socket is
+        /// closed.
+        public var silenceTimeout = Duration.seconds(30)
 
         public init() {}
     }
@@ -29,21 +31,21 @@ public final class WebSocketClient {
     private let limits: Limits
     private let key: WebSocketKey
     private var random: any RandomNumberGenerator
-    private var received: ([UInt8]) -> Void = { _ in }
-    private var opened: () -> Void = {}
+    private var onMessage: ([UInt8]) -> Void = { _ in }
+    private var onOpen: () -> Void = {}
     private var connection: Transfer?
     private var continuation: CheckedContinuation<Result<WebSocketCloseCode?, HTTPClientError>, Never>?
     private var phase = Phase.opening(head: [])
     private var parser: WebSocketParser
     private var outgoing: [UInt8] = []
-    private var lastHeard = MonotonicTime.now()
+    private var lastReceived = MonotonicTime.now()
     private var isPingSent = false
     private var timer: TimerID?
 
     /// - Parameters:
-    ///   - networks: which addresses it may connect to.
-    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
-    ///   - random: for the key and the masks, which nobody may guess.
+    ///   - networks: the addresses that the client may connect to.
+    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - random: makes the key and the masks, which MUST be unpredictable.
     public init(
         _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, limits: Limits = Limits(),
         random: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -55,37 +57,37 @@ public final class WebSocketClient {
         parser = WebSocketParser(from: .server, limit: limits.message)
     }
 
-    /// Opens the socket and stays until it ends, or until the task is cancelled. Called once.
+    /// Opens the socket, and returns when it ends or the task is cancelled. It MUST be called at most once.
     /// - Parameters:
-    ///   - opened: called when the server has accepted.
-    ///   - received: called with each message.
+    ///   - onOpen: called when the server has accepted.
+    ///   - onMessage: called with each message.
     /// - Returns: the code with which the server closed; nil if it gave none.
-    /// - Throws: also when the server refuses (`interrupted`), is silent for too long (`timedOut`), or breaks the protocol
-    ///   (`interrupted`).
+    /// - Throws: `interrupted` also if the server refuses or breaks the protocol, and `timedOut` also if it is silent
+    ///   for too long.
     public func receive(
-        from request: HTTPClientRequest, opened: @escaping () -> Void, _ received: @escaping ([UInt8]) -> Void
+        from request: HTTPClientRequest, onOpen: @escaping () -> Void, _ onMessage: @escaping ([UInt8]) -> Void
     ) async throws(HTTPClientError) -> WebSocketCloseCode? {
         defer { end(.failure(.cancelled)) }
         var request = request
-        request.limits.whole = limits.connecting
+        request.limits.totalTimeout = limits.connectTimeout
         guard let target = request.target else { throw .malformedRequest }
         let connection = try await client.connect(request)
         guard let socket = connection.socket else { throw .interrupted }
-        (self.connection, self.opened, self.received) = (connection, opened, received)
+        (self.connection, self.onOpen, self.onMessage) = (connection, onOpen, onMessage)
         do { try poller.watch(socket, for: .readable, SocketEvents(self)) } catch { throw .interrupted }
-        outgoing = Self.opening(request, target, key)
-        lastHeard = .now()
+        outgoing = Self.handshake(request, target, key)
+        lastReceived = .now()
         let outcome = await poller.waitUnlessCancelled { continuation in
             self.continuation = continuation
             send()
-            awaitSilence()
+            scheduleSilenceCheck()
         } onCancel: { [self] in
             end(.failure(.cancelled))
         }
         return try outcome.get()
     }
 
-    private static func opening(_ request: HTTPClientRequest, _ target: HTTPClientRequest.Target, _ key: WebSocketKey)
+    private static func handshake(_ request: HTTPClientRequest, _ target: HTTPClientRequest.Target, _ key: WebSocketKey)
         -> [UInt8]
     {
         let fields =
@@ -103,37 +105,37 @@ public final class WebSocketClient {
         if let socket = connection?.socket { poller.unwatch(socket) }
         connection = nil
         client.close()
-        (opened, received) = ({}, { _ in })
+        (onOpen, onMessage) = ({}, { _ in })
         continuation?.resume(returning: outcome)
         continuation = nil
     }
 
     // MARK: Silence
 
-    private var silenceEnd: MonotonicTime { lastHeard + limits.silence * (isPingSent ? 2 : 1) }
+    private var silenceDeadline: MonotonicTime { lastReceived + limits.silenceTimeout * (isPingSent ? 2 : 1) }
 
-    private func awaitSilence() {
-        timer = poller.schedule(at: silenceEnd) { [weak self] in self?.checkSilence() }
+    private func scheduleSilenceCheck() {
+        timer = poller.schedule(at: silenceDeadline) { [weak self] in self?.checkSilence() }
     }
 
     private func checkSilence() {
-        guard silenceEnd <= .now() else { return awaitSilence() }
+        guard silenceDeadline <= .now() else { return scheduleSilenceCheck() }
         guard case .open = phase, !isPingSent else { return end(.failure(.timedOut)) }
         isPingSent = true
         write(.ping)
-        if continuation != nil { awaitSilence() }
+        if continuation != nil { scheduleSilenceCheck() }
     }
 
     // MARK: Bytes
 
-    fileprivate func isReady(_ events: Readiness) {
+    fileprivate func socketIsReady(_ events: Readiness) {
         if events.contains(.writable) { send() }
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        // TLS may hold more bytes than the socket tells of: until nothing is left.
+        // TLS may hold bytes that the socket does not report: read until none is left.
         while let connection {
             switch connection.receive(into: &buffer) {
             case .done(let count):
-                (lastHeard, isPingSent) = (.now(), false)
+                (lastReceived, isPingSent) = (.now(), false)
                 take(Array(buffer[..<count]))
             case .mustWait: return
             case .ended: return end(.failure(.interrupted))
@@ -155,7 +157,7 @@ public final class WebSocketClient {
     }
 
     private func write(_ opcode: WebSocketOpcode, _ payload: [UInt8] = []) {
-        // A server that reads nothing of what it asks for is given up.
+        // The connection to a server that does not read the frames it asks for is closed.
         guard outgoing.count < limits.head else { return end(.failure(.interrupted)) }
         outgoing += WebSocketWriter.frame(opcode, payload, mask: UInt32(truncatingIfNeeded: random.next()))
         send()
@@ -163,16 +165,16 @@ public final class WebSocketClient {
 
     private func take(_ bytes: [UInt8]) {
         guard case .opening(let head) = phase else { return read(bytes) }
-        let whole = head + bytes
-        guard let blank = whole.firstRange(of: Array("\r\n\r\n".utf8)) else {
-            phase = .opening(head: whole)
-            return whole.count > limits.head ? end(.failure(.tooLarge)) : ()
+        let input = head + bytes
+        guard let blank = input.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            phase = .opening(head: input)
+            return input.count > limits.head ? end(.failure(.tooLarge)) : ()
         }
-        let text = String(decoding: whole[..<blank.lowerBound], as: UTF8.self)
+        let text = String(decoding: input[..<blank.lowerBound], as: UTF8.self)
         guard SwitchedProtocols.isAcceptance(text, of: key) else { return end(.failure(.interrupted)) }
         phase = .open
-        opened()
-        read(Array(whole[blank.upperBound...]))
+        onOpen()
+        read(Array(input[blank.upperBound...]))
     }
 
     private func read(_ bytes: [UInt8]) {
@@ -180,10 +182,10 @@ public final class WebSocketClient {
         while position < bytes.count, connection != nil {
             do throws(WebSocketError) {
                 switch try parser.advance(bytes.span, at: &position) {
-                case .message(let message): received(message.bytes)
+                case .message(let message): onMessage(message.bytes)
                 case .ping(let payload): write(.pong, payload)
                 case .close(let code):
-                    // The answer is sent if it can be at once: the server closes in any case.
+                    // The Close frame is sent only if that is possible at once: the server closes in any case.
                     write(.close)
                     return end(.success(code))
                 case .fragment, .pong, .needsMoreData: break
@@ -195,18 +197,19 @@ public final class WebSocketClient {
     }
 }
 
-/// Tells the client that its socket is ready.
+/// Passes the readiness of the socket to the client.
 private final class SocketEvents: ReadinessHandler {
     private weak var client: WebSocketClient?
 
     init(_ client: WebSocketClient) { self.client = client }
 
-    func ready(_ events: Readiness) { client?.isReady(events) }
+    func ready(_ events: Readiness) { client?.socketIsReady(events) }
 }
 
 /// The response that opens a WebSocket.
 enum SwitchedProtocols {
-    /// Whether a head, without its blank line, is a 101 that proves that the server read the key (RFC 6455 §4.1).
+    /// Returns whether a head, without its blank line, is a 101 which proves that the server read the key (RFC 6455
+    /// §4.1).
     static func isAcceptance(_ head: String, of key: WebSocketKey) -> Bool {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
         guard lines.first?.hasPrefix("HTTP/1.1 101") == true else { return false }
@@ -219,7 +222,7 @@ enum SwitchedProtocols {
         }
         return values["upgrade"]?.map { $0.lowercased() } == ["websocket"]
             && values["connection"]?.map { $0.lowercased() } == ["upgrade"]
-            && values["sec-websocket-accept"] == [key.proof]
+            && values["sec-websocket-accept"] == [key.acceptValue]
             && values["sec-websocket-extensions"] == nil && values["sec-websocket-protocol"] == nil
     }
 }

@@ -1,5 +1,4 @@
-/// An append-only byte buffer. It writes to lent memory as long as the bytes fit. The only type of this module that
-/// writes through a pointer.
+/// An append-only byte buffer. It writes to lent memory as long as the bytes fit, and then to memory of its own.
 ///
 /// `[UInt8]` checks at every append whether its storage is unique and large enough; this type checks once per value.
 @safe @usableFromInline
@@ -8,14 +7,14 @@ struct ByteBuffer: ~Copyable {
     @usableFromInline var count = 0
     @usableFromInline var capacity: Int
     /// Whether the bytes outgrew the lent memory, so that this value owns its storage.
-    @usableFromInline var isOwn = false
+    @usableFromInline var ownsStorage = false
 
     private init(lent memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>) {
         unsafe self.start = unsafe start
         capacity = memory.count
     }
 
-    @inlinable deinit { if isOwn { unsafe start.deallocate() } }
+    @inlinable deinit { if ownsStorage { unsafe start.deallocate() } }
 
     /// Returns the bytes that `write` appends. They are copied only if they exceed `capacity`.
     static func array<Failure>(
@@ -28,7 +27,7 @@ struct ByteBuffer: ~Copyable {
                 guard let start = memory.baseAddress else { return }
                 do throws(Failure) {
                     let buffer = try unsafe write(ByteBuffer(lent: memory, start))
-                    if buffer.isOwn {
+                    if buffer.ownsStorage {
                         outcome = unsafe .success(
                             [UInt8](UnsafeBufferPointer(start: buffer.start, count: buffer.count)))
                     } else {
@@ -67,23 +66,24 @@ struct ByteBuffer: ~Copyable {
         count += length
     }
 
-    /// Lends room for `most` bytes and keeps as many as the closure returns. The closure MUST NOT write beyond `most`.
+    /// Lends memory for `limit` bytes, and appends as many of them as the closure returns. The closure MUST NOT write
+    /// more than `limit` bytes.
     @inlinable
-    mutating func append(upTo most: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
-        if capacity - count < most { grow(by: most) }
+    mutating func append(upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+        if capacity - count < limit { grow(by: limit) }
         let written = unsafe write(start + count)
-        precondition(written >= 0 && written <= most)
+        precondition(written >= 0 && written <= limit)
         count += written
     }
 
     @usableFromInline @inline(never)
-    mutating func grow(by room: Int) {
-        let larger = max(capacity * 2, count + room)
-        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        unsafe moved.moveInitialize(from: start, count: count)
-        if isOwn { unsafe start.deallocate() }
-        unsafe start = unsafe moved
-        capacity = larger
-        isOwn = true
+    mutating func grow(by additional: Int) {
+        let newCapacity = max(capacity * 2, count + additional)
+        let newStart = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
+        unsafe newStart.moveInitialize(from: start, count: count)
+        if ownsStorage { unsafe start.deallocate() }
+        unsafe start = unsafe newStart
+        capacity = newCapacity
+        ownsStorage = true
     }
 }

@@ -1,4 +1,4 @@
-/// A reason for which bytes are not a valid JSON document, and the place.
+/// The reason why bytes are not a valid JSON document, and the position of the error.
 public struct JSONError: Error, Hashable, Sendable {
     /// The kind of error.
     public enum Reason: String, Sendable, CaseIterable {
@@ -27,6 +27,6 @@ public struct JSONError: Error, Hashable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// Safe to send: it contains nothing of the document.
+    /// The reason and the position, without any part of the document: it may be sent to a client.
     public var description: String { "\(reason.rawValue) (byte \(offset))" }
 }

@@ -13,7 +13,8 @@ public struct JSONObject: Sendable {
     /// The index of each name; filled only for larger objects, where a linear search would cost more.
     private var indices: [ExactKey: Int] = [:]
 
-    private static let indexedFrom = 16
+    /// The number of members from which names are indexed.
+    private static let indexThreshold = 16
 
     public init() {}
 
@@ -53,7 +54,7 @@ public struct JSONObject: Sendable {
     }
 
     private mutating func buildIndexIfLarge() {
-        guard members.count >= Self.indexedFrom else { return }
+        guard members.count >= Self.indexThreshold else { return }
         for (index, member) in members.enumerated() { indices[ExactKey(member.key)] = index }
     }
 

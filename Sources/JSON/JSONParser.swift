@@ -36,7 +36,7 @@ struct JSONParser {
 
     /// The longest number accepted, in bytes. It admits the exact decimal expansion of any double, and keeps conversion
     /// fast.
-    private static let longestNumber = 1_100
+    private static let numberLengthLimit = 1_100
 
     init(depthLimit: Int) { self.depthLimit = depthLimit }
 
@@ -53,9 +53,9 @@ struct JSONParser {
         case UInt8(ascii: "{"): return .object(try object(bytes, depth: depth + 1))
         case UInt8(ascii: "["): return .array(try array(bytes, depth: depth + 1))
         case UInt8(ascii: "\""): return .string(try string(bytes))
-        case UInt8(ascii: "t"): return try word("true", .bool(true), bytes)
-        case UInt8(ascii: "f"): return try word("false", .bool(false), bytes)
-        case UInt8(ascii: "n"): return try word("null", .null, bytes)
+        case UInt8(ascii: "t"): return try literal("true", .bool(true), bytes)
+        case UInt8(ascii: "f"): return try literal("false", .bool(false), bytes)
+        case UInt8(ascii: "n"): return try literal("null", .null, bytes)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number(bytes)
         default: throw JSONError(.unexpectedByte, at: position)
         }
@@ -177,8 +177,8 @@ struct JSONParser {
             return nil
         }
         var unit: UInt16 = 0
-        for place in index + 2..<index + 6 {
-            let byte = raw[place]
+        for digitIndex in index + 2..<index + 6 {
+            let byte = raw[digitIndex]
             let digit: UInt8
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
@@ -191,7 +191,7 @@ struct JSONParser {
         return unit
     }
 
-    // MARK: Numbers and words
+    // MARK: Numbers and literal names
 
     private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         let start = position
@@ -210,9 +210,9 @@ struct JSONParser {
         if position == integerEnd, let exact = integer(bytes, firstDigit..<integerEnd, isNegative: isNegative) {
             return .integer(exact)
         }
-        guard position - start <= Self.longestNumber else { throw JSONError(.numberOutOfRange, at: start) }
+        guard position - start <= Self.numberLengthLimit else { throw JSONError(.numberOutOfRange, at: start) }
         var text = ""
-        for place in start..<position { text.unicodeScalars.append(Unicode.Scalar(bytes[place])) }
+        for offset in start..<position { text.unicodeScalars.append(Unicode.Scalar(bytes[offset])) }
         guard let value = Double(text), value.isFinite else { throw JSONError(.numberOutOfRange, at: start) }
         return .double(value)
     }
@@ -233,9 +233,9 @@ struct JSONParser {
     private func integer(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
         guard range.count <= 19 else { return nil }
         var value: Int64 = 0
-        for place in range {
+        for offset in range {
             let (shifted, shiftOverflow) = value.multipliedReportingOverflow(by: 10)
-            let (next, overflow) = shifted.subtractingReportingOverflow(Int64(bytes[place] - UInt8(ascii: "0")))
+            let (next, overflow) = shifted.subtractingReportingOverflow(Int64(bytes[offset] - UInt8(ascii: "0")))
             if shiftOverflow || overflow { return nil }
             value = next
         }
@@ -243,10 +243,10 @@ struct JSONParser {
         return value == .min ? nil : -value
     }
 
-    private mutating func word(
-        _ word: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
+    private mutating func literal(
+        _ name: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
     ) throws(JSONError) -> JSONValue {
-        for expected in word.description.utf8 {
+        for expected in name.description.utf8 {
             guard try peek(bytes) == expected else { throw JSONError(.unexpectedByte, at: position) }
             position += 1
         }

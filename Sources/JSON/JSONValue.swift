@@ -29,7 +29,8 @@ extension JSONValue {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The integer, also for whole doubles: `3`, `3.0` and `3e0` are equal (as in JSON Schema). Nil for anything else.
+    /// The integer, also if it is written as a double: `3`, `3.0` and `3e0` are equal (as in JSON Schema). Nil for
+    /// anything else.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -90,7 +91,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
-/// Converts a whole double to an integer; nil if it is not whole or out of range. The standard library's conversion is
+/// Converts a double to an integer; nil if it has a fraction or is out of range. The standard library's conversion is
 /// not used because it needs libm, which a program without Foundation does not link.
 func wholeNumber(_ value: Double) -> Int64? {
     guard value >= -0x1p63, value < 0x1p63 else { return nil }

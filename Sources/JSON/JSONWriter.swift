@@ -1,7 +1,7 @@
 /// Writes one JSON document to bytes, value by value, and inserts commas.
 ///
-/// Containers are written by closures, so brackets always match. Inside an object a `key` MUST precede each value. No
-/// intermediate strings are built, so a table row costs no allocation except the growing output.
+/// Containers are written by closures, so brackets always match. Inside an object a `key` MUST precede each value.
+/// Except for doubles, no intermediate strings are built, so a table row costs no allocation but the growing output.
 public struct JSONWriter: ~Copyable {
     @usableFromInline var output: ByteBuffer
     /// Whether a value precedes this position in its container.
@@ -9,8 +9,8 @@ public struct JSONWriter: ~Copyable {
 
     private init(_ output: consuming ByteBuffer) { self.output = output }
 
-    /// The document that `write` writes.
-    /// - Parameter capacity: the expected size in bytes; a longer document is copied.
+    /// Returns the document that `write` writes.
+    /// - Parameter capacity: the expected size in bytes. A longer document is written correctly, but is copied.
     public static func document<Failure>(
         reserving capacity: Int = 256, _ write: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) -> [UInt8] {
@@ -41,15 +41,15 @@ public struct JSONWriter: ~Copyable {
         close(UInt8(ascii: "]"))
     }
 
-    /// Writes the name of the next value without escaping: it MUST need none.
+    /// Writes the name of the next value without escaping. The name MUST NOT need any.
     @inlinable @inline(__always)
     public mutating func key(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
-        unsafe appendValue(upTo: count + 3) { place in
-            unsafe place[0] = UInt8(ascii: "\"")
-            unsafe (place + 1).update(from: name.utf8Start, count: count)
-            unsafe place[count + 1] = UInt8(ascii: "\"")
-            unsafe place[count + 2] = UInt8(ascii: ":")
+        unsafe appendValue(upTo: count + 3) { start in
+            unsafe start[0] = UInt8(ascii: "\"")
+            unsafe (start + 1).update(from: name.utf8Start, count: count)
+            unsafe start[count + 1] = UInt8(ascii: "\"")
+            unsafe start[count + 2] = UInt8(ascii: ":")
             return count + 3
         }
         needsComma = false
@@ -103,7 +103,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Like `double`, but whole numbers have no `.0`.
     public mutating func number(_ value: Double) {
-        if let whole = wholeNumber(value), whole.magnitude < 1 << 53 { integer(whole) } else { double(value) }
+        if let integral = wholeNumber(value), integral.magnitude < 1 << 53 { integer(integral) } else { double(value) }
     }
 
     @inlinable
@@ -117,17 +117,17 @@ public struct JSONWriter: ~Copyable {
     /// Writes a string from UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).
     @inlinable
     public mutating func string(utf8 text: Span<UInt8>) {
-        var place = text.firstToEscape(from: 0)
-        guard place < text.count else { return string(unescaped: text) }
+        var escapeIndex = text.firstByteToEscape(from: 0)
+        guard escapeIndex < text.count else { return string(unescaped: text) }
         beginValue()
         output.append(UInt8(ascii: "\""))
         var runStart = 0
         while true {
-            output.append(text.extracting(runStart..<place))
-            guard place < text.count else { break }
-            appendEscape(of: text[place])
-            runStart = place + 1
-            place = text.firstToEscape(from: runStart)
+            output.append(text.extracting(runStart..<escapeIndex))
+            guard escapeIndex < text.count else { break }
+            appendEscape(of: text[escapeIndex])
+            runStart = escapeIndex + 1
+            escapeIndex = text.firstByteToEscape(from: runStart)
         }
         output.append(UInt8(ascii: "\""))
     }
@@ -135,18 +135,18 @@ public struct JSONWriter: ~Copyable {
     /// Writes a UUID in lower case, quoted.
     @inlinable
     public mutating func uuid(high: UInt64, low: UInt64) {
-        unsafe appendValue(upTo: 38) { place in
-            let text = UnsafeMutableRawPointer(place)
+        unsafe appendValue(upTo: 38) { start in
+            let text = UnsafeMutableRawPointer(start)
             let digits = hexadecimal(high, low)
-            unsafe place[0] = UInt8(ascii: "\"")
+            unsafe start[0] = UInt8(ascii: "\"")
             unsafe text.storeBytes(of: digits[0], toByteOffset: 1, as: UInt64.self)
             unsafe text.storeBytes(of: digits[1], toByteOffset: 10, as: UInt64.self)
             unsafe text.storeBytes(of: UInt32(truncatingIfNeeded: digits[1] >> 32), toByteOffset: 15, as: UInt32.self)
             unsafe text.storeBytes(of: digits[2], toByteOffset: 20, as: UInt64.self)
             unsafe text.storeBytes(of: UInt32(truncatingIfNeeded: digits[2] >> 32), toByteOffset: 25, as: UInt32.self)
             unsafe text.storeBytes(of: digits[3], toByteOffset: 29, as: UInt64.self)
-            for dash in 0..<4 { unsafe place[9 + 5 * dash] = UInt8(ascii: "-") }
-            unsafe place[37] = UInt8(ascii: "\"")
+            for dash in 0..<4 { unsafe start[9 + 5 * dash] = UInt8(ascii: "-") }
+            unsafe start[37] = UInt8(ascii: "\"")
             return 38
         }
     }
@@ -183,41 +183,42 @@ public struct JSONWriter: ~Copyable {
     /// Writes a string that needs no escaping.
     @inlinable
     public mutating func string(unescaped text: Span<UInt8>) {
-        unsafe appendValue(upTo: text.count + 2) { place in
-            unsafe place[0] = UInt8(ascii: "\"")
+        unsafe appendValue(upTo: text.count + 2) { start in
+            unsafe start[0] = UInt8(ascii: "\"")
             unsafe text.withUnsafeBufferPointer { source in
                 guard let first = source.baseAddress else { return }
-                unsafe (place + 1).update(from: first, count: source.count)
+                unsafe (start + 1).update(from: first, count: source.count)
             }
-            unsafe place[text.count + 1] = UInt8(ascii: "\"")
+            unsafe start[text.count + 1] = UInt8(ascii: "\"")
             return text.count + 2
         }
     }
 
-    /// Writes an ASCII string that needs no escaping, given as eight bytes per word, the first in the lowest byte.
+    /// Writes an ASCII string that needs no escaping. Each word contains eight bytes, the first in the lowest byte.
     @inlinable
     public mutating func string<let count: Int>(packed words: InlineArray<count, UInt64>) {
-        unsafe appendValue(upTo: 8 * count + 2) { place in
-            let text = UnsafeMutableRawPointer(place)
-            unsafe place[0] = UInt8(ascii: "\"")
+        unsafe appendValue(upTo: 8 * count + 2) { start in
+            let text = UnsafeMutableRawPointer(start)
+            unsafe start[0] = UInt8(ascii: "\"")
             for index in words.indices {
                 unsafe text.storeBytes(of: words[index].littleEndian, toByteOffset: 1 + 8 * index, as: UInt64.self)
             }
-            unsafe place[8 * count + 1] = UInt8(ascii: "\"")
+            unsafe start[8 * count + 1] = UInt8(ascii: "\"")
             return 8 * count + 2
         }
     }
 
-    // MARK: Pieces
+    // MARK: Bytes
 
-    /// Lends room for a value of at most `count` bytes, after its separator.
+    /// Lends memory for a value of at most `count` bytes, after its separator. The closure returns the number of bytes
+    /// that it has written.
     @inlinable @inline(__always)
     mutating func appendValue(upTo count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
         let separator = needsComma ? 1 : 0
         needsComma = true
-        unsafe output.append(upTo: count + 1) { place in
-            unsafe place[0] = UInt8(ascii: ",")
-            return separator + (unsafe body(place + separator))
+        unsafe output.append(upTo: count + 1) { start in
+            unsafe start[0] = UInt8(ascii: ",")
+            return separator + (unsafe body(start + separator))
         }
     }
 
@@ -260,31 +261,31 @@ public struct JSONWriter: ~Copyable {
 }
 
 extension Span<UInt8> {
-    /// The index of the first quotation mark, backslash or control character at or after `place`; `count` if there is
-    /// none. It tests eight bytes at a time: a subtraction that borrows marks a match.
+    /// Returns the index of the first quotation mark, backslash or control character at or after `start`; `count` if
+    /// there is none. It tests eight bytes at a time: a subtraction that borrows marks a match.
     @inlinable
-    func firstToEscape(from place: Int) -> Int {
+    func firstByteToEscape(from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        var place = place
-        while place + 8 <= count {
-            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: place, as: UInt64.self)
+        var index = start
+        while index + 8 <= count {
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self)
             let quotes = word ^ (ones &* 0x22)
             let backslashes = word ^ (ones &* 0x5C)
-            let found =
+            let matches =
                 (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word
-            if found & (ones &* 0x80) != 0 { break }
-            place += 8
+            if matches & (ones &* 0x80) != 0 { break }
+            index += 8
         }
-        while place < count {
-            let byte = self[place]
+        while index < count {
+            let byte = self[index]
             if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            place += 1
+            index += 1
         }
-        return place
+        return index
     }
 }
 
-/// The thirty-two lower-case hexadecimal digits of two numbers, eight per word in (little-endian) memory order,
+/// Returns the thirty-two lower-case hexadecimal digits of two numbers, eight per word in (little-endian) memory order,
 /// computed in parallel.
 @inlinable
 func hexadecimal(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {

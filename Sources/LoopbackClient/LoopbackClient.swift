@@ -1,8 +1,8 @@
 import HTTPClient
 import Reactor
 
-/// Sends requests to services on this machine, and nowhere else: its addresses can hold nothing else, and the other end
-/// of each connection is checked before a request is sent over it. Used on one event loop.
+/// Sends requests to services on this machine, and nowhere else: `LoopbackURL` cannot hold another address, and the
+/// peer of each connection is checked before a request is sent over it. Used on one event loop.
 public final class LoopbackClient {
     private let client: HTTPClient
 
@@ -18,7 +18,7 @@ public final class LoopbackClient {
 
     /// Sends a request and waits for the complete response, whatever its status.
     /// - Parameters:
-    ///   - path: with its slash; it follows the path of the URL.
+    ///   - path: begins with a slash, and is appended to the path of the URL.
     ///   - isSentOnce: see `HTTPClientRequest.isSentOnce`.
     public func send(
         _ method: String, _ url: LoopbackURL, _ path: String, headers: [(name: String, value: String)] = [],

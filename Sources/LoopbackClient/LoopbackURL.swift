@@ -1,6 +1,6 @@
-/// The address of a service on this machine. It holds nothing else: 127.0.0.1, ::1 or a Unix-domain socket.
+/// The address of a service on this machine, and of no other: 127.0.0.1, ::1 or a Unix-domain socket.
 ///
-/// A name such as `localhost` is none, because what it means is decided elsewhere.
+/// A name such as `localhost` is refused, because a resolver decides its address.
 public struct LoopbackURL: Hashable, Sendable {
     private enum Host: Hashable {
         case ipv4(port: UInt16)
@@ -10,7 +10,7 @@ public struct LoopbackURL: Hashable, Sendable {
 
     private let host: Host
     private let isSecure: Bool
-    /// The path before that of a request, empty or as `/v1`.
+    /// The path to which a request's path is appended: empty, or for example `/v1`.
     private let path: String
 
     /// Parses `http://127.0.0.1:8081/v1`, `https://[::1]:8443` and the like, whose port may be left out; nil for
@@ -21,19 +21,20 @@ public struct LoopbackURL: Hashable, Sendable {
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
         guard let path = Self.basePath(rest[end...]) else { return nil }
         (self.path, isSecure) = (path, scheme == "https://")
-        let standard: UInt16 = isSecure ? 443 : 80
+        let defaultPort: UInt16 = isSecure ? 443 : 80
         for (name, makeHost) in [("127.0.0.1", Host.ipv4), ("[::1]", Host.ipv6)] where rest[..<end].hasPrefix(name) {
             let port = rest[..<end].dropFirst(name.utf8.count)
-            guard let number = port.isEmpty ? standard : Self.port(port) else { return nil }
+            guard let number = port.isEmpty ? defaultPort : Self.port(port) else { return nil }
             host = makeHost(number)
             return
         }
         return nil
     }
 
+    /// Creates the address of a Unix-domain socket; nil for invalid paths.
     /// - Parameters:
     ///   - unixSocket: an absolute path.
-    ///   - path: the path before that of a request, empty or as `/v1`.
+    ///   - path: the path to which a request's path is appended: empty, or for example `/v1`.
     public init?(unixSocket: String, path: String = "") {
         guard unixSocket.hasPrefix("/"), (2...107).contains(unixSocket.utf8.count), !unixSocket.utf8.contains(0),
             let path = Self.basePath(path[...])
@@ -61,7 +62,7 @@ public struct LoopbackURL: Hashable, Sendable {
         return number
     }
 
-    /// Returns the path without slashes at its end; nil for what is no plain path.
+    /// Returns the path without slashes at its end; nil for text that is not a plain path.
     private static func basePath(_ text: Substring) -> String? {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains(where: { "?#@\\".contains($0) }),
             text.isEmpty || text.hasPrefix("/")

@@ -224,7 +224,7 @@ extension HTTPClientResponse {
 extension ModelFault {
     init(_ error: HTTPClientError) {
         switch error {
-        case .unresolvable, .unreachable, .ownNetwork, .untrusted, .loginDenied, .failed: self = .unreachable
+        case .unresolvable, .unreachable, .forbiddenAddress, .untrusted, .loginDenied, .failed: self = .unreachable
         case .timedOut: self = .timedOut
         case .tooLarge, .interrupted: self = .unreadable
         case .cancelled: self = .cancelled

@@ -92,10 +92,10 @@ package struct ModelLimits: Sendable {
         var limits = HTTPClientRequest.Limits()
         limits.head = 32 << 10
         limits.body = Self.answerBytes
-        limits.connecting = min(connecting, whole)
-        limits.whole = whole
+        limits.connectTimeout = min(connecting, whole)
+        limits.totalTimeout = whole
         // A model is silent until it has written its whole answer.
-        limits.stalled = whole + .seconds(1)
+        limits.stallTimeout = whole + .seconds(1)
         return limits
     }
 }

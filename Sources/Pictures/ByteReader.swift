@@ -4,7 +4,7 @@ struct ByteReader {
     private(set) var position: Int
     private let end: Int
 
-    /// - Parameter range: what is read of the bytes.
+    /// - Parameter range: the part of the bytes to read.
     init(_ bytes: [UInt8], _ range: Range<Int>) {
         self.bytes = bytes
         position = range.lowerBound
@@ -14,7 +14,7 @@ struct ByteReader {
     var isAtEnd: Bool { position == end }
     var remaining: Int { end - position }
 
-    /// The next `count` bytes, as a range.
+    /// Returns the range of the next `count` bytes, and skips them.
     mutating func take(_ count: Int) throws(PictureError) -> Range<Int> {
         guard count >= 0, count <= remaining else { throw .malformed }
         defer { position += count }
@@ -29,7 +29,7 @@ struct ByteReader {
 }
 
 extension Array where Element == UInt8 {
-    /// Whether the text, of characters below U+0100, is at that place.
+    /// Returns whether the text, of characters below U+0100, is at that position.
     func has(_ text: String, at position: Int) -> Bool {
         var index = position
         for scalar in text.unicodeScalars {
@@ -39,21 +39,21 @@ extension Array where Element == UInt8 {
         return true
     }
 
-    /// The number in a range of at most seven bytes.
+    /// Returns the number in a range of at most seven bytes.
     func bigEndian(_ range: Range<Int>) -> Int {
         var number = 0
         for index in range { number = number << 8 | Int(self[index]) }
         return number
     }
 
-    /// The number in a range of at most seven bytes.
+    /// Returns the number in a range of at most seven bytes.
     func littleEndian(_ range: Range<Int>) -> Int {
         var number = 0
         for index in range.reversed() { number = number << 8 | Int(self[index]) }
         return number
     }
 
-    /// Returns the index of the first byte of that value; the end if there is none.
+    /// Returns the index of the first byte with that value; `count` if there is none.
     func firstIndex(of byte: UInt8, from start: Int) -> Int { self[start...].firstIndex(of: byte) ?? count }
 
     mutating func append(_ range: Range<Int>, of bytes: [UInt8]) { append(contentsOf: bytes[range]) }

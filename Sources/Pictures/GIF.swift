@@ -2,11 +2,11 @@
 enum GIF {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         let head = try reader.take(13)
-        let place = head.lowerBound + 6
-        let width = reader.bytes.littleEndian(place..<place + 2)
-        let height = reader.bytes.littleEndian(place + 2..<place + 4)
+        let screen = head.lowerBound + 6  // the logical screen descriptor
+        let width = reader.bytes.littleEndian(screen..<screen + 2)
+        let height = reader.bytes.littleEndian(screen + 2..<screen + 4)
         try Picture.checkSize(width: width, height: height)
-        _ = try colourTable(&reader, flags: reader.bytes[place + 4])
+        _ = try takeColourTable(&reader, flags: reader.bytes[screen + 4])
         output.append(head.lowerBound..<reader.position, of: reader.bytes)
         var frames = 0
         while true {
@@ -17,9 +17,9 @@ enum GIF {
                 frames += 1
                 try checkFrame(reader.bytes, descriptor.lowerBound)
                 try Picture.checkFrames(frames, pixels: width * height)
-                _ = try colourTable(&reader, flags: reader.bytes[descriptor.lowerBound + 8])
+                _ = try takeColourTable(&reader, flags: reader.bytes[descriptor.lowerBound + 8])
                 _ = try reader.byte()  // the size of the codes
-                try blocks(&reader)
+                try skipBlocks(&reader)
                 output.append(start..<reader.position, of: reader.bytes)
             case 0x21:
                 let label = try reader.byte()
@@ -33,8 +33,8 @@ enum GIF {
                     output.append(start..<repetition.upperBound, of: reader.bytes)
                     output.append(0)
                 }
-                try blocks(&reader)
-                // The time and transparency of a frame.
+                try skipBlocks(&reader)
+                // The graphic control extension: the time and transparency of a frame.
                 if label == 0xF9 { output.append(start..<reader.position, of: reader.bytes) }
             case 0x3B:
                 guard frames > 0 else { throw .malformed }
@@ -44,19 +44,19 @@ enum GIF {
         }
     }
 
-    /// Checks the size of the picture up to the frame's far edges. A frame may exceed the screen that the file's header
+    /// Checks the size of a picture that the frame fits into. A frame may exceed the screen that the file's header
     /// describes, because readers then enlarge the screen.
-    private static func checkFrame(_ bytes: [UInt8], _ place: Int) throws(PictureError) {
-        func number(_ offset: Int) -> Int { bytes.littleEndian(place + offset..<place + offset + 2) }
+    private static func checkFrame(_ bytes: [UInt8], _ descriptor: Int) throws(PictureError) {
+        func number(_ offset: Int) -> Int { bytes.littleEndian(descriptor + offset..<descriptor + offset + 2) }
         try Picture.checkSize(width: max(1, number(0) + number(4)), height: max(1, number(2) + number(6)))
     }
 
-    private static func colourTable(_ reader: inout ByteReader, flags: UInt8) throws(PictureError) -> Range<Int> {
+    private static func takeColourTable(_ reader: inout ByteReader, flags: UInt8) throws(PictureError) -> Range<Int> {
         try reader.take(flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1))
     }
 
-    /// Reads blocks to the empty one.
-    private static func blocks(_ reader: inout ByteReader) throws(PictureError) {
+    /// Skips data sub-blocks up to and including the empty one.
+    private static func skipBlocks(_ reader: inout ByteReader) throws(PictureError) {
         var length = Int(try reader.byte())
         while length > 0 {
             _ = try reader.take(length)

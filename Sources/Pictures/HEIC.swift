@@ -1,29 +1,28 @@
 /// Cleans a HEIC file (ISO/IEC 23008-12, on the boxes of ISO/IEC 14496-12).
 ///
-/// Tables in the file point to places in it, so that nothing can be taken out: what is removed is overwritten with
-/// zeros.
+/// Tables in the file contain offsets into it, so metadata is not cut out but overwritten with zeros.
 enum HEIC {
     /// The brands of HEVC pictures.
     private static let brands = ["heic", "heix", "heim", "heis"]
     private static let keptBoxes: Set = ["ftyp", "meta", "mdat"]
     private static let keptTables: Set = ["hdlr", "dinf", "pitm", "iinf", "iloc", "iprp", "iref", "idat", "grpl"]
-    /// Items that are no pictures: Exif, XMP, and what a URI names.
-    private static let metadata: Set = ["Exif", "mime", "uri "]
+    /// The types of items that are not pictures: Exif, XMP, and items that a URI identifies.
+    private static let metadataTypes: Set = ["Exif", "mime", "uri "]
 
-    /// Properties of items that are words or times, not pictures (ISO/IEC 23008-12 §6.5).
-    private static let descriptions: Set = ["udes", "altt", "crtt", "mdft", "uuid"]
+    /// The properties of items that are texts or times (ISO/IEC 23008-12 §6.5).
+    private static let descriptiveProperties: Set = ["udes", "altt", "crtt", "mdft", "uuid"]
 
-    private static let mostExtents = 256
-    private static let mostBoxes = 4_096
+    private static let extentLimit = 256
+    private static let boxLimit = 4_096
 
-    /// Whether the bytes begin with a file type box that names one of the brands.
+    /// Returns whether the bytes begin with a file type box that contains one of the brands.
     static func isStart(of bytes: [UInt8]) -> Bool {
         guard bytes.count >= 16, bytes.has("ftyp", at: 4) else { return false }
         let length = bytes.bigEndian(0..<4)
         guard (16...1_024).contains(length), length % 4 == 0, length <= bytes.count else { return false }
-        // The major brand, and behind its version the compatible ones.
-        return stride(from: 8, to: length, by: 4).contains { place in
-            place != 12 && brands.contains { bytes.has($0, at: place) }
+        // The box contains the major brand, its version, and the compatible brands.
+        return stride(from: 8, to: length, by: 4).contains { offset in
+            offset != 12 && brands.contains { bytes.has($0, at: offset) }
         }
     }
 
@@ -43,18 +42,18 @@ enum HEIC {
         for table in tables where table.name == "iinf" {
             for (id, type) in try metadataItems(in: bytes, table) {
                 items.insert(id)
-                // Of a type that no reader knows, so that none looks for Exif in zeros.
+                // The item gets a type that no reader knows, so that no reader looks for Exif in zeros.
                 output.replaceSubrange(type, with: "free".utf8)
             }
         }
         if items.isEmpty { return }
-        let file = boxes.filter { $0.name == "mdat" }.map(\.content)
-        let inside = tables.filter { $0.name == "idat" }.map(\.content)
+        let mediaData = boxes.filter { $0.name == "mdat" }.map(\.content)
+        let itemData = tables.filter { $0.name == "idat" }.map(\.content)
         for table in tables where table.name == "iloc" {
-            for extent in try extents(of: items, in: bytes, table, inside: inside.first) {
-                // What overlaps the tables would damage them.
+            for extent in try extents(of: items, in: bytes, table, itemData: itemData.first) {
+                // Overwriting an extent that overlaps the tables would damage them.
                 guard
-                    (file + inside).contains(where: {
+                    (mediaData + itemData).contains(where: {
                         $0.contains(extent.lowerBound) && $0.upperBound >= extent.upperBound
                     })
                 else { throw .malformed }
@@ -77,25 +76,27 @@ enum HEIC {
                     try Picture.checkSize(width: width, height: height)
                 } else if property.name == "colr" {
                     cleanColours(property, in: bytes, &output)
-                } else if descriptions.contains(property.name) {
+                } else if descriptiveProperties.contains(property.name) {
                     property.erase(in: &output)
                 }
             }
         }
     }
 
-    /// Keeps the colours of a property: four numbers, or a profile whose colours fit where it was (ISO/IEC 14496-12 §12.1.5).
+    /// Keeps the colours of a property: four numbers, or a cleaned profile if it is not larger than the original
+    /// (ISO/IEC 14496-12 §12.1.5).
     private static func cleanColours(_ property: Box, in bytes: [UInt8], _ output: inout [UInt8]) {
         let start = property.content.lowerBound
         if bytes.has("nclx", at: start), property.content.count == 11 { return }
-        let place = min(start + 4, property.content.upperBound)..<property.content.upperBound
+        let profileRange = min(start + 4, property.content.upperBound)..<property.content.upperBound
         guard bytes.has("prof", at: start) || bytes.has("rICC", at: start),
-            let profile = ColourProfile.clean(Array(bytes[place])), profile.count <= place.count
+            let profile = ColourProfile.clean(Array(bytes[profileRange])), profile.count <= profileRange.count
         else { return property.erase(in: &output) }
-        output.replaceSubrange(place, with: profile + Array(repeating: 0, count: place.count - profile.count))
+        let padding = [UInt8](repeating: 0, count: profileRange.count - profile.count)
+        output.replaceSubrange(profileRange, with: profile + padding)
     }
 
-    /// The items that are metadata: their ids, and where their types are written (ISO/IEC 14496-12 §8.11.6).
+    /// Returns the items that are metadata: their IDs, and the ranges of their types (ISO/IEC 14496-12 §8.11.6).
     private static func metadataItems(
         in bytes: [UInt8], _ table: Box
     ) throws(PictureError) -> [(id: Int, type: Range<Int>)] {
@@ -111,60 +112,61 @@ enum HEIC {
             let id = try reader.bigEndian(version == 2 ? 2 : 4)
             _ = try reader.take(2)
             let type = try reader.take(4)
-            if metadata.contains(where: { bytes.has($0, at: type.lowerBound) }) { items.append((id, type)) }
+            if metadataTypes.contains(where: { bytes.has($0, at: type.lowerBound) }) { items.append((id, type)) }
         }
         return items
     }
 
-    /// Returns the ranges of the bytes of these items (ISO/IEC 14496-12 §8.11.3).
+    /// Returns the byte ranges of these items (ISO/IEC 14496-12 §8.11.3).
     private static func extents(
-        of items: Set<Int>, in bytes: [UInt8], _ table: Box, inside: Range<Int>?
+        of items: Set<Int>, in bytes: [UInt8], _ table: Box, itemData: Range<Int>?
     ) throws(PictureError) -> [Range<Int>] {
         var reader = ByteReader(bytes, table.content)
         let version = try reader.bigEndian(4) >> 24
         let sizes = try reader.bigEndian(2)
         let (offsetSize, lengthSize, baseSize) = (sizes >> 12, sizes >> 8 & 0xF, sizes >> 4 & 0xF)
         let indexSize = version == 0 ? 0 : sizes & 0xF
-        // Each extent has a length, so that their number is bounded by the table's bytes.
+        // Each extent has a length field, so the table's size bounds their number.
         guard version <= 2, lengthSize == 4 || lengthSize == 8 else { throw .malformed }
         var (extents, total): ([Range<Int>], Int) = ([], 0)
         for _ in 0..<(try reader.bigEndian(version < 2 ? 2 : 4)) {
             let isMetadata = items.contains(try reader.bigEndian(version < 2 ? 2 : 4))
             let method = version == 0 ? 0 : try reader.bigEndian(2) & 0xF
-            let isHere = try reader.bigEndian(2) == 0
+            let isInThisFile = try reader.bigEndian(2) == 0
             let base = try reader.number(baseSize)
             for _ in 0..<(try reader.bigEndian(2)) {
                 _ = try reader.number(indexSize)
                 let (offset, length) = (try reader.number(offsetSize), try reader.number(lengthSize))
                 guard isMetadata else { continue }
                 let start: Int
-                switch (method, inside) {
+                switch (method, itemData) {
                 case (0, _): start = base + offset
-                case (1, let inside?): start = inside.lowerBound + base + offset
+                case (1, let itemData?): start = itemData.lowerBound + base + offset
                 default: throw .malformed
                 }
-                guard isHere, length > 0, length <= bytes.count, start <= bytes.count - length else { throw .malformed }
+                guard isInThisFile, length > 0, length <= bytes.count, start <= bytes.count - length
+                else { throw .malformed }
                 extents.append(start..<start + length)
-                // No byte is needed twice.
+                // Extents do not overlap in a valid file, so their sum is bounded.
                 total += length
-                guard extents.count <= mostExtents, total <= bytes.count else { throw .malformed }
+                guard extents.count <= extentLimit, total <= bytes.count else { throw .malformed }
             }
         }
         return extents
     }
 
-    /// A box: its name, and its content behind its length.
+    /// A box: its name and the range of its content.
     private struct Box {
         let name: String
         let nameStart: Int
         let content: Range<Int>
 
-        /// The boxes that fill a range exactly.
+        /// Returns the boxes of a range, which MUST fill it exactly.
         static func list(in bytes: [UInt8], _ range: Range<Int>) throws(PictureError) -> [Box] {
             var reader = ByteReader(bytes, range)
             var boxes: [Box] = []
             while !reader.isAtEnd {
-                guard boxes.count < mostBoxes else { throw .malformed }
+                guard boxes.count < boxLimit else { throw .malformed }
                 boxes.append(try Box(&reader))
             }
             return boxes
@@ -182,7 +184,7 @@ enum HEIC {
             }
         }
 
-        /// Makes it free space.
+        /// Overwrites the box with free space.
         func erase(in output: inout [UInt8]) {
             output.replaceSubrange(nameStart..<nameStart + 4, with: "free".utf8)
             output.replaceSubrange(content, with: repeatElement(0, count: content.count))
@@ -191,7 +193,7 @@ enum HEIC {
 }
 
 extension ByteReader {
-    /// A big-endian number of 0, 4 or 8 bytes, which is below 2³².
+    /// Reads a big-endian number of 0, 4 or 8 bytes, which MUST be below 2³².
     fileprivate mutating func number(_ size: Int) throws(PictureError) -> Int {
         switch size {
         case 0: return 0

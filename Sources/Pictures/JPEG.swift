@@ -4,11 +4,11 @@ enum JPEG {
         output.append(try reader.take(2), of: reader.bytes)  // SOI
         var (pixels, scans, hasOrientation) = (0, 0, false)
         var profile = ProfileParts()
-        // A file that breaks off in a scan is shown as far as it goes: its end is added.
+        // If a file is cut off in a scan, its end marker is added, so that the existing part is shown.
         while scans == 0 || reader.remaining > 1 {
-            let marker = try marker(&reader)
+            let marker = try takeMarker(&reader)
             if marker == 0xD9 { break }
-            // What stands alone (TEM, RSTn, SOI) has no place between segments.
+            // Markers without a segment (TEM, RSTn, SOI) are not allowed between segments.
             guard marker >= 0xC0, !(0xD0...0xD8).contains(marker) else { throw .malformed }
             let length = try reader.bigEndian(2)
             guard length >= 2 else { throw .malformed }
@@ -16,7 +16,7 @@ enum JPEG {
             switch marker {
             case 0xC8, 0xF0...0xFD: throw .malformed  // reserved for extensions
             case 0xE0:
-                // A JFIF segment counts only as the first. It may carry a small picture, which goes.
+                // A JFIF segment is valid only as the first. It may contain a thumbnail, which is removed.
                 guard output.count == 2, reader.bytes.has("JFIF\0", at: content.lowerBound), content.count >= 14 else {
                     continue
                 }
@@ -48,50 +48,51 @@ enum JPEG {
                 scans += 1
                 try Picture.checkFrames(scans, pixels: pixels)
                 append(marker, content, of: reader, to: &output)
-                output.append(try scan(&reader), of: reader.bytes)
+                output.append(try takeScan(&reader), of: reader.bytes)
             default: append(marker, content, of: reader, to: &output)  // tables, intervals, numbers of lines
             }
         }
         guard scans > 0 else { throw .malformed }
         output += [0xFF, 0xD9]
-        if let (segment, place) = profile.segment { output.insert(contentsOf: segment, at: place) }
+        if let (segment, offset) = profile.segment { output.insert(contentsOf: segment, at: offset) }
     }
 
-    /// The parts of a colour profile, which segments with numbers carry (ICC.1:2022 Annex B.4).
+    /// The parts of a colour profile, from numbered segments (ICC.1:2022 Annex B.4).
     private struct ProfileParts {
         private var parts: [UInt8: Range<Int>] = [:]
         private var count = 0
         private var bytes: [UInt8] = []
-        private var place = 0
+        private var offset = 0
 
-        mutating func add(_ content: Range<Int>, of bytes: [UInt8], at place: Int) {
-            if parts.isEmpty { (self.bytes, self.place, count) = (bytes, place, Int(bytes[content.lowerBound + 13])) }
+        mutating func add(_ content: Range<Int>, of bytes: [UInt8], at offset: Int) {
+            if parts.isEmpty { (self.bytes, self.offset, count) = (bytes, offset, Int(bytes[content.lowerBound + 13])) }
             parts[bytes[content.lowerBound + 12]] = content.lowerBound + 14..<content.upperBound
         }
 
-        /// The cleaned profile as one segment, and its place in the output; nil where parts are missing or nothing is kept.
-        var segment: (bytes: [UInt8], place: Int)? {
+        /// The cleaned profile as one segment, and its offset in the output; nil if parts are missing or nothing is
+        /// kept.
+        var segment: (bytes: [UInt8], offset: Int)? {
             guard count > 0, parts.count == count else { return nil }
-            var whole: [UInt8] = []
-            for (_, part) in parts.sorted(by: { $0.key < $1.key }) { whole.append(part, of: bytes) }
-            guard let profile = ColourProfile.clean(whole), profile.count <= 0xFFFF - 16 else { return nil }
+            var joined: [UInt8] = []
+            for (_, part) in parts.sorted(by: { $0.key < $1.key }) { joined.append(part, of: bytes) }
+            guard let profile = ColourProfile.clean(joined), profile.count <= 0xFFFF - 16 else { return nil }
             var segment: [UInt8] = [0xFF, 0xE2]
             segment.append(bigEndian: profile.count + 16, 2)
-            return (segment + Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + profile, place)
+            return (segment + Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + profile, offset)
         }
     }
 
-    /// The code of the next marker, behind any fill bytes.
-    private static func marker(_ reader: inout ByteReader) throws(PictureError) -> UInt8 {
+    /// Returns the code of the next marker, after any fill bytes.
+    private static func takeMarker(_ reader: inout ByteReader) throws(PictureError) -> UInt8 {
         guard try reader.byte() == 0xFF else { throw .malformed }
         var code = try reader.byte()
         while code == 0xFF { code = try reader.byte() }
         return code
     }
 
-    /// Entropy-coded data: up to the next marker but RSTn, or the end of the file. A zero byte follows each 0xFF that is no
-    /// marker.
-    private static func scan(_ reader: inout ByteReader) throws(PictureError) -> Range<Int> {
+    /// Returns the range of entropy-coded data: up to the next marker other than RSTn, or the end of the file. A zero
+    /// byte follows each 0xFF that is not a marker.
+    private static func takeScan(_ reader: inout ByteReader) throws(PictureError) -> Range<Int> {
         let start = reader.position
         var index = start
         while true {
@@ -111,18 +112,19 @@ enum JPEG {
     }
 }
 
-/// The one fact of Exif that is kept: which way up the picture is.
+/// Reads and writes the only part of Exif that is kept: the orientation of the picture.
 enum Exif {
     private static let prefix = Array("Exif\0\0".utf8)
 
-    /// The orientation in the first directory of an APP1 segment, 2 to 8; nil where there is none, or it is the usual.
+    /// Returns the orientation in the first directory of an APP1 segment, 2 to 8; nil if there is none, or it is 1, the
+    /// default.
     static func orientation(inSegment content: Range<Int>, of bytes: [UInt8]) -> UInt8? {
         guard bytes[content].starts(with: prefix) else { return nil }
         return orientation(in: content, of: bytes)
     }
 
     /// Returns the orientation of Exif in a chunk of PNG or WebP, where some programs write the segment's prefix too;
-    /// nil where there is none, or it is the usual.
+    /// nil if there is none, or it is 1, the default.
     static func orientation(in content: Range<Int>, of bytes: [UInt8]) -> UInt8? {
         let tiff = Array(bytes[content].starts(with: prefix) ? bytes[content].dropFirst(prefix.count) : bytes[content])
         guard tiff.count >= 14 else { return nil }
@@ -146,12 +148,12 @@ enum Exif {
         return nil
     }
 
-    /// Exif that says the orientation and nothing else.
+    /// Returns Exif with the orientation and nothing else.
     static func content(orientation: UInt8) -> [UInt8] {
         Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
     }
 
-    /// Returns an APP1 segment with Exif that gives the orientation and nothing else.
+    /// Returns an APP1 segment of Exif with the orientation and nothing else.
     static func segment(orientation: UInt8) -> [UInt8] {
         [0xFF, 0xE1, 0, 34] + prefix + content(orientation: orientation)
     }

@@ -1,8 +1,8 @@
 /// Cleans a PNG file (W3C PNG, third edition).
 enum PNG {
-    /// The chunks that are kept: the critical ones, those that say how colours are shown, and those of animations. The
-    /// colour profile and Exif are made anew. All others are text, times, or unknown.
-    private static let kept: Set<String> = [
+    /// The names of the chunks that are kept: critical chunks, and those of colours and animations. The colour profile
+    /// and Exif are replaced by cleaned ones. All other chunks are texts, times, or unknown, and are removed.
+    private static let keptChunks: Set<String> = [
         "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
         "pHYs", "acTL", "fcTL", "fdAT",
     ]
@@ -45,7 +45,7 @@ enum PNG {
                 appendChunk(type, Exif.content(orientation: orientation), to: &output)
             default: break
             }
-            guard kept.contains(type) else {
+            guard keptChunks.contains(type) else {
                 // Without a critical chunk, whose name begins in upper case, the picture cannot be shown.
                 guard reader.bytes[name.lowerBound] & 0x20 != 0 else { throw .malformed }
                 continue
@@ -58,12 +58,12 @@ enum PNG {
         }
     }
 
-    /// The content of a chunk with the cleaned profile: a name, the method of compression, and the profile.
+    /// Returns the content of a chunk with the cleaned profile: a name, the compression method, and the profile.
     private static func profile(_ content: ArraySlice<UInt8>) -> [UInt8]? {
         guard let end = content.prefix(80).firstIndex(of: 0), end + 1 < content.endIndex, content[end + 1] == 0,
-            let profile = ColourProfile.inflated(content[(end + 2)...]).flatMap(ColourProfile.clean)
+            let profile = ColourProfile.inflate(content[(end + 2)...]).flatMap(ColourProfile.clean)
         else { return nil }
-        return Array("Colours\0\0".utf8) + ColourProfile.deflated(profile)
+        return Array("Colours\0\0".utf8) + ColourProfile.deflate(profile)
     }
 
     private static func appendChunk(_ name: String, _ content: [UInt8], to output: inout [UInt8]) {
@@ -73,7 +73,7 @@ enum PNG {
         output.append(bigEndian: CRC.of(output, start..<output.count), 4)
     }
 
-    /// Four ASCII letters.
+    /// Returns the name of a chunk; nil unless it is four ASCII letters.
     private static func chunkName(_ bytes: [UInt8], _ range: Range<Int>) -> String? {
         var name = ""
         for index in range {
@@ -84,7 +84,7 @@ enum PNG {
     }
 }
 
-/// CRC-32 of PNG chunks (W3C PNG, Annex D).
+/// Computes the CRC-32 of PNG chunks (W3C PNG, Annex D).
 enum CRC {
     private static let table: [UInt32] = (0..<256).map { number in
         (0..<8).reduce(UInt32(number)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }

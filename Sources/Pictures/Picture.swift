@@ -1,4 +1,4 @@
-/// The picture formats that are accepted.
+/// An accepted picture format.
 public enum PictureFormat: String, Sendable, Hashable, CaseIterable {
     case jpeg = "image/jpeg"
     case png = "image/png"
@@ -8,7 +8,7 @@ public enum PictureFormat: String, Sendable, Hashable, CaseIterable {
 
     public var mediaType: String { rawValue }
 
-    /// The format that the first bytes announce; nil for anything else.
+    /// Recognises the format by the first bytes; nil for any other format.
     public init?(startOf bytes: [UInt8]) {
         if bytes.has("\u{89}PNG\r\n\u{1A}\n", at: 0) {
             self = .png
@@ -26,37 +26,41 @@ public enum PictureFormat: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A reason for which bytes are no picture that is accepted.
+/// A reason why bytes are not an accepted picture.
 public enum PictureError: Error, Sendable, Hashable, CaseIterable {
-    /// None of the formats.
+    /// The format is not an accepted one.
     case unknownFormat
-    /// The structure breaks off, or breaks the format's rules.
+    /// The structure is incomplete, or violates the format's rules.
     case malformed
-    /// More pixels than `Picture.largestSide` and `Picture.mostPixels` allow: a small file may take gigabytes to decode.
+    /// More pixels than `Picture.sideLimit` and `Picture.pixelLimit` allow: a small file may take gigabytes to decode.
     case tooManyPixels
 }
 
-/// A picture whose structure was checked, without what tells where, when and with what it was taken.
+/// A picture whose structure was checked, without metadata such as the place, the time and the device.
 ///
-/// The format is found by content. Pixels are not decoded: the checks are of segments, chunks and lengths. Bytes after
-/// the picture's end are removed, so that nothing else hides there.
+/// The format is recognised by content. Pixels are not decoded: only segments, chunks and lengths are checked. Bytes
+/// after the picture's end are removed, because they could hide other data.
 public struct Picture: Sendable, Hashable {
-    public static let largestSide = 32_767
-    public static let mostPixels = 128 << 20
-    /// Pixels that all frames of an animation, or all scans of a JPEG, draw together: each is as large as the picture.
-    public static let mostDrawnPixels = 2 << 30
+    /// The largest width and height, in pixels.
+    public static let sideLimit = 32_767
+    /// The largest number of pixels of a picture.
+    public static let pixelLimit = 128 << 20
+    /// The largest number of pixels that all frames of an animation, or all scans of a JPEG, draw together. Each counts
+    /// as large as the picture.
+    public static let drawnPixelLimit = 2 << 30
 
     public let format: PictureFormat
     public let bytes: [UInt8]
 
     /// Checks a picture and removes its metadata.
     ///
-    /// - JPEG: keeps what decoding needs, and the JFIF and Adobe segments. A file that breaks off in a scan is ended there.
+    /// - JPEG: keeps what decoding needs, and the JFIF and Adobe segments. A file that is cut off in a scan ends there.
     /// - PNG, WebP: keeps what decoding and animation need.
-    /// - GIF: removes comments and applications' data but the number of repetitions.
-    /// - All but GIF: keeps the colours of the colour profile and nothing else of it (`ColourProfile`). All but GIF and HEIC,
-    ///   which has a property for it: keeps the orientation of Exif.
-    /// - HEIC: overwrites Exif, XMP, descriptions, times and unknown boxes with zeros, because tables in the file point to places in it.
+    /// - GIF: removes comments and applications' data, except for the number of repetitions.
+    /// - All but GIF: keep only the colours of the colour profile (`ColourProfile`).
+    /// - JPEG, PNG, WebP: keep the orientation of Exif, for which HEIC has a property.
+    /// - HEIC: overwrites Exif, XMP, descriptions, times and unknown boxes with zeros, because tables in the file
+    ///   contain offsets into it.
     public init(cleaning bytes: [UInt8]) throws(PictureError) {
         guard let format = PictureFormat(startOf: bytes) else { throw .unknownFormat }
         self.format = format
@@ -75,11 +79,12 @@ public struct Picture: Sendable, Hashable {
 
     static func checkSize(width: Int, height: Int) throws(PictureError) {
         guard width > 0, height > 0 else { throw .malformed }
-        guard width <= largestSide, height <= largestSide, width * height <= mostPixels else { throw .tooManyPixels }
+        guard width <= sideLimit, height <= sideLimit, width * height <= pixelLimit else { throw .tooManyPixels }
     }
 
-    /// - Parameter count: the frames or scans so far, no more than the file has bytes.
+    /// Checks the number of pixels that frames or scans draw together.
+    /// - Parameter count: the number of frames or scans so far, at most the number of the file's bytes.
     static func checkFrames(_ count: Int, pixels: Int) throws(PictureError) {
-        guard count <= mostDrawnPixels / max(1, pixels) else { throw .tooManyPixels }
+        guard count <= drawnPixelLimit / max(1, pixels) else { throw .tooManyPixels }
     }
 }

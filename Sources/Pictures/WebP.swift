@@ -29,7 +29,7 @@ enum WebP {
                 try Picture.checkSize(width: width, height: height)
                 pixels = width * height
                 chunk.append(of: chunks.bytes, to: &output)
-                output[20] &= ~(profileFlag | exifFlag | 0x04)  // no XMP; the others follow where they are kept
+                output[20] &= ~(profileFlag | exifFlag | 0x04)  // set later if the chunks are kept
             case "VP8 ", "VP8L":
                 guard !hasPicture else { throw .malformed }
                 hasPicture = true
@@ -61,7 +61,7 @@ enum WebP {
         for index in 0..<4 { output[4 + index] = UInt8(truncatingIfNeeded: written >> (8 * index)) }
     }
 
-    /// Flags of the extended format (§2.7).
+    /// The flags of the extended format (§2.7).
     private static let (profileFlag, exifFlag): (UInt8, UInt8) = (0x20, 0x08)
 
     private static func appendChunk(_ name: String, _ content: [UInt8], to output: inout [UInt8]) {
@@ -71,7 +71,7 @@ enum WebP {
         if content.count % 2 == 1 { output.append(0) }
     }
 
-    /// One frame of an animation: 16 bytes, and chunks of its own.
+    /// Appends one frame of an animation: 16 bytes, and its own chunks.
     private static func appendFrame(
         _ frame: Chunk, _ bytes: [UInt8], to output: inout [UInt8]
     ) throws(PictureError) {
@@ -98,7 +98,7 @@ enum WebP {
         for index in 0..<4 { output[start + 4 + index] = UInt8(truncatingIfNeeded: written >> (8 * index)) }
     }
 
-    /// A chunk of a RIFF file (§2.3): its name, its content, and a zero byte where the content's length is odd.
+    /// A chunk of a RIFF file (§2.3): its name, its content, and a padding byte if the content's length is odd.
     private struct Chunk {
         let name: String
         let content: Range<Int>
@@ -113,7 +113,7 @@ enum WebP {
             appendChunk(name, Array(bytes[content]), to: &output)
         }
 
-        /// Checks the size in the head of a picture's data (RFC 6386 §9.1, RFC 9649 §3.4).
+        /// Checks the size of the picture in the header of its data (RFC 6386 §9.1, RFC 9649 §3.4).
         func checkSize(_ bytes: [UInt8]) throws(PictureError) {
             let start = content.lowerBound
             if name == "VP8L" {

@@ -18,7 +18,7 @@ import SQL
     /// The function that is called once, when the session is closed and the batches in flight have failed.
     private let onClose: (Connection) -> Void
 
-    private var underway: [PipelineBatch] = []
+    private var batchesInFlight: [PipelineBatch] = []
     /// The names of the statements that the session is known to have prepared.
     private var preparedNames: [SQL.StatementKey: String] = [:]
     private var statementCount = 0
@@ -31,19 +31,20 @@ import SQL
     /// The longest time for one batch, independent of the database's own timeouts, so that a frozen host cannot hold
     /// requests.
     private let timeout: Duration
-    private let slow: SlowStatements?
-    /// The time at which the last batch ended. A batch that was sent before that time runs only from then on.
-    private var lastEnd = MonotonicTime(nanoseconds: 0)
+    private let slowStatements: SlowStatements?
+    /// The time at which the last batch ended. A batch that was sent earlier runs only from that time on.
+    private var lastBatchEnd = MonotonicTime(nanoseconds: 0)
 
     init(
-        adopting handle: OpaquePointer, id: Int, poller: Poller, timeout: Duration, slow: SlowStatements? = nil,
-        onRetire: @escaping (Connection) -> Void, onClose: @escaping (Connection) -> Void
+        adopting handle: OpaquePointer, id: Int, poller: Poller, timeout: Duration,
+        slowStatements: SlowStatements? = nil, onRetire: @escaping (Connection) -> Void,
+        onClose: @escaping (Connection) -> Void
     ) throws(SystemError) {
         self.id = id
         unsafe self.handle = unsafe handle
         self.poller = poller
         self.timeout = timeout
-        self.slow = slow
+        self.slowStatements = slowStatements
         self.onRetire = onRetire
         self.onClose = onClose
         socket = unsafe PQsocket(handle)
@@ -62,9 +63,9 @@ import SQL
         let outcome = await withCheckedContinuation { continuation in
             send(statements, continuation)
         }.value
-        if let slow, outcome.duration >= slow.threshold {
+        if let slowStatements, outcome.duration >= slowStatements.threshold {
             let rows = try? outcome.result.get().reduce(0) { $0 + $1.count }
-            slow.report(SlowBatch(statements: statements, duration: outcome.duration, rows: rows))
+            slowStatements.report(SlowBatch(statements: statements, duration: outcome.duration, rows: rows))
         }
         return try outcome.result.get()
     }
@@ -72,38 +73,38 @@ import SQL
     /// Runs a text of several statements without parameters and discards their results: for migrations.
     /// - Precondition: no batch is in flight.
     func run(script: String) async throws(PostgresError) {
-        guard isOpen, underway.isEmpty, unsafe PQexitPipelineMode(handle) == 1 else {
+        guard isOpen, batchesInFlight.isEmpty, unsafe PQexitPipelineMode(handle) == 1 else {
             throw .unavailable("the connection is not idle")
         }
         let outcome = await withCheckedContinuation { continuation in
-            let batch = PipelineBatch(continuation, sent: poller.now, deadline: .distantFuture)
+            let batch = PipelineBatch(continuation, sentAt: poller.now, deadline: .distantFuture)
             batch.isScript = true
             guard isOpen else { return finish(batch, .unavailable("the connection is closed")) }
-            underway.append(batch)
+            batchesInFlight.append(batch)
             if unsafe PQsendQuery(handle, script) == 1 { flush() } else { close() }
         }
         _ = try outcome.value.result.get()
     }
 
     private func send(_ statements: [SQL], _ continuation: PipelineBatch.Continuation) {
-        let batch = PipelineBatch(continuation, sent: poller.now, deadline: poller.now + timeout)
-        // The loop may have turned since the check.
+        let batch = PipelineBatch(continuation, sentAt: poller.now, deadline: poller.now + timeout)
+        // The session may have been closed since the check.
         guard isOpen else { return finish(batch, .unavailable("the connection is closed")) }
-        underway.append(batch)
+        batchesInFlight.append(batch)
         for statement in statements {
             guard queue(statement, in: batch) else { return close() }
         }
         guard unsafe PQpipelineSync(handle) == 1 else { return close() }
         flush()
-        watchdog.arm(for: underway.first?.deadline)
+        watchdog.arm(for: batchesInFlight.first?.deadline)
     }
 
     private func queue(_ statement: SQL, in batch: PipelineBatch) -> Bool {
         let parameters = Parameters(statement.values)
         let statementKey = statement.statementKey
         let name: String
-        if let statementKey, let known = preparedNames[statementKey] ?? batch.preparing[statementKey] {
-            name = known
+        if let statementKey, let preparedName = preparedNames[statementKey] ?? batch.preparing[statementKey] {
+            name = preparedName
         } else {
             // Statements with runtime text are unnamed, because they are not reused. A name that another batch is about
             // to prepare is not used, because that batch may fail before.
@@ -116,10 +117,10 @@ import SQL
             else { return false }
         }
         batch.steps.append(.execute)
-        let sent = unsafe parameters.withArrays { count, values, lengths, formats in
+        let status = unsafe parameters.withArrays { count, values, lengths, formats in
             unsafe PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
         }
-        return sent == 1
+        return status == 1
     }
 
     private func flush() {
@@ -134,7 +135,7 @@ import SQL
 
     func ready(_ events: Readiness) {
         if events.contains(.writable) { flush() }
-        // Also if the socket is only writable: PQflush reads too when it cannot send everything.
+        // Input is read even if the socket is only writable: PQflush reads too when it cannot send everything.
         readInput()
     }
 
@@ -149,8 +150,8 @@ import SQL
         readDecrypted()
     }
 
-    /// Continues with bytes that TLS has already decrypted, because epoll does not report them. Once per turn, so that
-    /// a large result does not delay others on the loop. libpq 15.20 reads all of them itself, older ones do not.
+    /// Reads bytes that TLS has already decrypted, because epoll does not report them. It reads once per turn, so that
+    /// a large result does not delay others on the loop. libpq 15.20 reads all of them itself; older versions do not.
     private func readDecrypted() {
         guard !isReadScheduled, unsafe CPostgresDecryptedBytes(handle) > 0 else { return }
         isReadScheduled = true
@@ -164,15 +165,15 @@ import SQL
     /// Takes results that have arrived, one batch per turn, so that one batch's rows can be freed before the next
     /// arrives.
     private func receive() {
-        while isOpen, let batch = underway.first, unsafe PQisBusy(handle) == 0 {
+        while isOpen, let batch = batchesInFlight.first, unsafe PQisBusy(handle) == 0 {
             if let result = unsafe PQgetResult(handle) {
                 unsafe take(result, for: batch)
             } else if batch.isScript {
-                underway.removeFirst()
+                batchesInFlight.removeFirst()
                 if unsafe PQenterPipelineMode(handle) != 1 { retire() }
                 finish(batch)
             }
-            if let next = underway.first, next !== batch {
+            if let next = batchesInFlight.first, next !== batch {
                 return poller.atEndOfTurn { [weak self] in self?.receive() }
             }
         }
@@ -190,7 +191,7 @@ import SQL
         switch unsafe PQresultStatus(result) {
         case PGRES_PIPELINE_SYNC:
             unsafe PQclear(result)
-            underway.removeFirst()
+            batchesInFlight.removeFirst()
             finish(batch)
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             switch batch.nextStep() {
@@ -221,11 +222,11 @@ import SQL
     }
 
     private func finish(_ batch: PipelineBatch, _ fault: PostgresError? = nil) {
-        batch.finish(fault, after: poller.now.elapsed(since: max(batch.sent, lastEnd)))
-        lastEnd = poller.now
+        batch.finish(fault, after: poller.now.elapsed(since: max(batch.sentAt, lastBatchEnd)))
+        lastBatchEnd = poller.now
     }
 
-    /// Marks the session as out of step with this object: it is closed when its last user returns it.
+    /// Marks the session as unusable for new requests: it is closed when its last user returns it.
     private func retire() {
         guard !isRetired else { return }
         isRetired = true
@@ -249,9 +250,9 @@ import SQL
         isOpen = false
         poller.unwatch(socket)
         watchdog.cancel()
-        let lost = underway
-        underway.removeAll()
-        for batch in lost {
+        let lostBatches = batchesInFlight
+        batchesInFlight.removeAll()
+        for batch in lostBatches {
             if batch.error == nil { batch.error = .connectionLost }
             finish(batch)
         }
@@ -259,7 +260,7 @@ import SQL
     }
 
     private func checkDeadline() {
-        guard let oldest = underway.first, !oldest.isScript else { return }
+        guard let oldest = batchesInFlight.first, !oldest.isScript else { return }
         if oldest.deadline <= poller.now { close() } else { watchdog.arm(for: oldest.deadline) }
     }
 }
@@ -277,7 +278,7 @@ private final class PipelineBatch {
     }
     typealias Continuation = CheckedContinuation<LoopBound<Outcome>, Never>
 
-    let sent: MonotonicTime
+    let sentAt: MonotonicTime
     let deadline: MonotonicTime
     var steps: [Step] = []
     /// Names of statements that this batch prepares.
@@ -288,13 +289,13 @@ private final class PipelineBatch {
     private var stepsTaken = 0
     private let continuation: Continuation
 
-    init(_ continuation: Continuation, sent: MonotonicTime, deadline: MonotonicTime) {
+    init(_ continuation: Continuation, sentAt: MonotonicTime, deadline: MonotonicTime) {
         self.continuation = continuation
-        self.sent = sent
+        self.sentAt = sentAt
         self.deadline = deadline
     }
 
-    /// The step that the next result belongs to.
+    /// Returns the step that the next result belongs to.
     func nextStep() -> Step? {
         guard stepsTaken < steps.count else { return nil }
         defer { stepsTaken += 1 }

@@ -11,20 +11,20 @@ import Reactor
     /// The handle; nil before the names are resolved, and after the session is returned or the attempt has ended.
     private var handle: OpaquePointer?
     private var lookup: Lookup?
-    /// The reason for which `handle` is nil.
-    private var reason: String?
+    /// The reason why `handle` is nil.
+    private var failureReason: String?
     private var continuation: CheckedContinuation<Bool, Never>?
-    private var watched: Int32 = -1
+    private var watchedSocket: Int32 = -1
     private var timer: TimerID?
-    private var isOver = false
+    private var hasEnded = false
 
     /// The name resolution in progress.
     private struct Lookup {
         let hosts: HostList
         let parameters: [(keyword: String, value: String)]
-        var underWay: Set<String>
+        var unresolvedNames: Set<String>
         var addresses: [String: [String]] = [:]
-        /// Fires when the attempt should continue with the names resolved so far.
+        /// The timer that continues the attempt with the names resolved so far.
         var timer: TimerID?
     }
 
@@ -41,7 +41,7 @@ import Reactor
     ///   `timeout`.
     func open(within timeout: Duration) async throws(PostgresError) -> OpaquePointer {
         let isConnected = await run(timeout)
-        guard let handle = unsafe handle else { throw .unavailable(reason ?? "given up") }
+        guard let handle = unsafe handle else { throw .unavailable(failureReason ?? "given up") }
         guard isConnected, unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1 else {
             let reason = unsafe String(cString: PQerrorMessage(handle))
             throw .unavailable(reason.isEmpty ? "no answer in time" : Self.firstLine(reason))
@@ -52,8 +52,8 @@ import Reactor
 
     /// Ends the attempt and closes its socket. PostgreSQL keeps a session that never authenticates until its
     /// `authentication_timeout`, and `DROP DATABASE` would wait for it.
-    func giveUp() {
-        isOver = true
+    func cancel() {
+        hasEnded = true
         stopWatching()
         unsafe PQfinish(handle)
         unsafe handle = nil
@@ -66,46 +66,46 @@ import Reactor
 
     private func run(_ timeout: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
-            // The attempt may have been given up before this task ran.
-            guard !isOver else { return continuation.resume(returning: false) }
+            // The attempt may have been cancelled before this task ran.
+            guard !hasEnded else { return continuation.resume(returning: false) }
             self.continuation = continuation
-            timer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.timedOut() }
-            begin(timeout)
+            timer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.failOnTimeout() }
+            resolveNames(timeout)
         }
     }
 
-    private func timedOut() {
+    private func failOnTimeout() {
         if let lookup {
-            let names = lookup.hosts.names.filter(lookup.underWay.contains).joined(separator: ", ")
-            reason = "the host name \(names) was not resolved in time"
+            let names = lookup.hosts.names.filter(lookup.unresolvedNames.contains).joined(separator: ", ")
+            failureReason = "the host name \(names) was not resolved in time"
         }
         finish(false)
     }
 
     // MARK: Names
 
-    private func begin(_ timeout: Duration) {
-        let parameters = HostList.withDefaults(options.parameters)
+    private func resolveNames(_ timeout: Duration) {
+        let parameters = HostList.addingDefaults(to: options.parameters)
         guard let hosts = HostList(parameters), !hosts.names.isEmpty else { return connect(options.parameters) }
-        var lookup = Lookup(hosts: hosts, parameters: parameters, underWay: Set(hosts.names))
-        // A name without an answer leaves half of the time for the other hosts.
+        var lookup = Lookup(hosts: hosts, parameters: parameters, unresolvedNames: Set(hosts.names))
+        // If a name is not resolved, half of the time is left for the other hosts.
         lookup.timer = poller.schedule(at: poller.now + timeout / 2) { [weak self] in self?.connectToKnownHosts() }
         self.lookup = lookup
         for name in hosts.names {
             poller.spawn { [weak self, resolver] in
                 let answer = await resolver.addresses(of: name)
-                self?.resolved(name, answer)
+                self?.finishLookup(name, answer)
             }
         }
     }
 
-    private func resolved(_ name: String, _ answer: HostResolver.Answer) {
-        guard lookup?.underWay.remove(name) != nil else { return }
+    private func finishLookup(_ name: String, _ answer: HostResolver.Answer) {
+        guard lookup?.unresolvedNames.remove(name) != nil else { return }
         switch answer {
         case .success(let addresses): lookup?.addresses[name] = addresses
-        case .failure(let error): reason = reason ?? error.reason
+        case .failure(let error): failureReason = failureReason ?? error.reason
         }
-        guard let lookup, lookup.underWay.isEmpty else { return }
+        guard let lookup, lookup.unresolvedNames.isEmpty else { return }
         if lookup.hosts.isUsable(with: lookup.addresses) { connectToKnownHosts() } else { finish(false) }
     }
 
@@ -130,7 +130,7 @@ import Reactor
             unsafe withCStrings(values) { values in unsafe PQconnectStartParams(keywords, values, 0) }
         }
         guard let handle = unsafe handle else {
-            reason = "out of memory"
+            failureReason = "out of memory"
             return finish(false)
         }
         _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
@@ -153,21 +153,21 @@ import Reactor
         let socket = unsafe PQsocket(handle)
         do {
             try poller.watch(socket, for: interest, self)
-            watched = socket
+            watchedSocket = socket
         } catch {
             finish(false)
         }
     }
 
     private func stopWatching() {
-        if watched >= 0 { poller.unwatch(watched) }
-        watched = -1
+        if watchedSocket >= 0 { poller.unwatch(watchedSocket) }
+        watchedSocket = -1
     }
 
     private func finish(_ isConnected: Bool) {
         guard let continuation else { return }
         self.continuation = nil
-        isOver = true
+        hasEnded = true
         stopWatching()
         endLookup()
         if let timer { poller.cancel(timer) }

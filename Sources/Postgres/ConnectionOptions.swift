@@ -9,15 +9,15 @@ public struct ConnectionOptions: Sendable {
     ///   - url: a libpq connection string or URI; it may have several hosts and `target_session_attrs`.
     ///   - database: replaces the URL's database.
     ///   - settings: session settings, such as `statement_timeout`.
-    ///   - defaults: keywords of libpq, for what the URL does not say.
+    ///   - defaults: values for keywords of libpq that the URL does not set.
     /// - Throws: `PostgresError.unavailable` if the string is malformed.
     public init(
         url: String, database: String? = nil, settings: [(name: String, value: String)] = [],
         defaults: [(keyword: String, value: String)] = []
     ) throws(PostgresError) {
         var parameters = try Self.parse(url).map { (keyword: $0.keyword, value: $0.value) }
-        let given = Set(parameters.map(\.keyword))
-        parameters += defaults.filter { !given.contains($0.keyword) }
+        let urlKeywords = Set(parameters.map(\.keyword))
+        parameters += defaults.filter { !urlKeywords.contains($0.keyword) }
         if let database {
             parameters.removeAll { $0.keyword == "dbname" }
             parameters.append(("dbname", database))
@@ -33,20 +33,20 @@ public struct ConnectionOptions: Sendable {
         self.parameters = parameters
     }
 
-    /// Session settings as command-line options, for libpq's `options` and PGOPTIONS.
+    /// Returns session settings as command-line options, for libpq's `options` and PGOPTIONS.
     public static func options(_ settings: [(name: String, value: String)]) -> [String] {
         settings.map { "-c \($0.name)=\($0.value)" }
     }
 
-    /// A connection string for people, `host=… password=***`: everything that libpq takes for a password is masked.
-    /// - Returns: nil if the string is malformed.
+    /// Returns a connection string for people, `host=… password=***`, in which every value that libpq treats as a
+    /// password is masked; nil if the string is malformed.
     public static func masked(_ url: String) -> (text: String, hasPassword: Bool)? {
         guard let parameters = try? parse(url) else { return nil }
         let words = parameters.map { parameter in
             if parameter.isPassword { return "\(parameter.keyword)=***" }
             let value = parameter.value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-            let isPlain = !value.isEmpty && !value.contains(where: { $0.isWhitespace || "'\\".contains($0) })
-            return "\(parameter.keyword)=\(isPlain ? value : "'\(value)'")"
+            let needsNoQuotes = !value.isEmpty && !value.contains(where: { $0.isWhitespace || "'\\".contains($0) })
+            return "\(parameter.keyword)=\(needsNoQuotes ? value : "'\(value)'")"
         }
         return (words.joined(separator: " "), parameters.contains(where: \.isPassword))
     }

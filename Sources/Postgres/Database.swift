@@ -2,7 +2,7 @@ import CPostgres
 import Reactor
 import SQL
 
-/// Runs statements: the pool, or one transaction.
+/// Runs statements: on the pool, or in one transaction.
 public protocol Queries {
     /// Runs one statement and returns its rows. On the pool the statement is a transaction.
     func query(_ statement: SQL) async throws(PostgresError) -> Rows
@@ -22,13 +22,13 @@ public final class Database: Queries {
     public struct Limits: Sendable {
         /// The number of sessions of this loop.
         public var connections: Int
-        /// Batches that may be in flight on one session.
+        /// The number of batches that may be in flight on one session.
         public var batchesPerConnection = 2
-        /// Bulk reads that may be in flight. Short statements then find a session, and what a bulk read needs stays in
-        /// the processors' caches until its response is written.
+        /// The number of bulk reads that may be in flight. The limit leaves sessions for short statements, and keeps
+        /// the data of a bulk read in the processors' caches until its response is written.
         var bulkReads: Int { max(1, connections / 4) }
-        /// Requests that may wait for a session; further ones are refused.
-        public var queue = 1_024
+        /// The number of requests that may wait for a session; further ones are refused.
+        public var waitingRequests = 1_024
         /// The time that a request may wait in all: for its turn, a session and locks.
         public var requestTimeout = Duration.milliseconds(1_900)
         /// The sessions' setting `lock_timeout`, which counts for each lock.
@@ -38,9 +38,10 @@ public final class Database: Queries {
         public var connectTimeout = Duration.seconds(5)
         /// Whether waiting requests fail as soon as a session cannot be opened: for command-line tools.
         public var givesUpOnFailure = false
-        /// The largest number of reads in one merged statement, and of merged statements in flight.
-        public var sharedReads = 16
-        public var sharedStatements = 2
+        /// The largest number of reads in one merged statement.
+        public var readsPerMergedStatement = 16
+        /// The largest number of merged statements in flight.
+        public var mergedStatementsInFlight = 2
 
         public init(connections: Int = 8, batchTimeout: Duration = .seconds(6)) {
             (self.connections, self.batchTimeout) = (connections, batchTimeout)
@@ -51,28 +52,28 @@ public final class Database: Queries {
     private let options: ConnectionOptions
     private let resolver: HostResolver
     let limits: Limits
-    private let slow: SlowStatements?
+    private let slowStatements: SlowStatements?
     private var connections: [Connection] = []
     private var attempts: [ConnectionAttempt] = []
     private var pool: SessionPool
     /// Requests that wait for a session, by ticket.
     private var waiters: [UInt64: CheckedContinuation<LoopBound<Connection?>, Never>] = [:]
-    private lazy var expiry = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
-    private var lastSession = 0
-    private lazy var reads = GroupRead(
-        self, batchLimit: limits.sharedReads, concurrency: limits.sharedStatements)
-    /// The reason for which the last attempt to open a session failed; nil after a success.
+    private lazy var expiryTimer = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
+    private var lastSessionID = 0
+    private lazy var groupRead = GroupRead(
+        self, batchLimit: limits.readsPerMergedStatement, concurrency: limits.mergedStatementsInFlight)
+    /// The reason why the last attempt to open a session failed; nil after a success.
     public private(set) var lastFailure: String?
 
     /// - Parameters:
     ///   - resolver: resolves the host names.
-    ///   - slow: reports statements that take long; nil reports none.
+    ///   - slowStatements: reports slow statements; nil reports none.
     public init(
         _ options: ConnectionOptions, limits: Limits = Limits(), resolver: HostResolver = .system,
-        slow: SlowStatements? = nil, poller: Poller
+        slowStatements: SlowStatements? = nil, poller: Poller
     ) {
         self.options = options
-        self.slow = slow
+        self.slowStatements = slowStatements
         self.resolver = resolver
         self.limits = limits
         self.poller = poller
@@ -84,9 +85,9 @@ public final class Database: Queries {
     /// The number of open sessions.
     public var openConnections: Int { connections.count }
     /// The number of requests that wait for a session.
-    public var waiting: Int { pool.waiting }
+    public var waitingRequests: Int { pool.waitingRequests }
     /// The number of statements refused because too many waited, or no session became free in time.
-    public var refusals: Int { refusedRequests + reads.refusals }
+    public var refusals: Int { refusedRequests + groupRead.refusals }
     private var refusedRequests = 0
 
     // MARK: Statements
@@ -96,10 +97,10 @@ public final class Database: Queries {
     }
 
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows {
-        try await reads.run(statement, until: requestDeadline)
+        try await groupRead.run(statement, until: requestDeadline)
     }
 
-    /// Runs one `SELECT` of many rows. Others of this kind may have to end before (`Limits.bulkReads`).
+    /// Runs one `SELECT` of many rows. It waits while `Limits.bulkReads` others are in flight.
     public func bulkRead(_ statement: SQL) async throws(PostgresError) -> Rows {
         try await query(statement, use: .bulkRead, until: requestDeadline)
     }
@@ -108,10 +109,10 @@ public final class Database: Queries {
     /// merged. The other parameters are those of `pipeline`.
     func runMerged(
         _ statements: [SQL], use: SessionPool.Purpose = .read, until deadline: MonotonicTime?,
-        leaving rest: Duration = .zero
+        reserving reserve: Duration = .zero
     ) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
-        let rows = try await pipeline([merged], use: use, until: deadline, leaving: rest)
+        let rows = try await pipeline([merged], use: use, until: deadline, reserving: reserve)
         guard let first = rows.first else { throw .unexpectedShape("no result") }
         return try first.split(among: statements.count)
     }
@@ -121,18 +122,19 @@ public final class Database: Queries {
         try await pipeline(statements, use: .read)
     }
 
+    /// Runs the statements as one implicit transaction in one round trip.
     /// - Parameters:
     ///   - deadline: when the statements stop waiting for a session and for locks; by default that of a request that
     ///     comes now.
-    ///   - rest: the time before the deadline that must be left when the wait for locks ends.
+    ///   - reserve: the time that must be left before the deadline when the wait for locks ends.
     func pipeline(
         _ statements: [SQL], use: SessionPool.Purpose, until deadline: MonotonicTime? = nil,
-        leaving rest: Duration = .zero
+        reserving reserve: Duration = .zero
     ) async throws(PostgresError) -> [Rows] {
         let deadline = deadline ?? requestDeadline
         let connection = try await acquire(for: use, until: deadline)
-        defer { released(connection, from: use) }
-        guard let limit = lockLimit(until: deadline, leaving: rest) else {
+        defer { release(connection, from: use) }
+        guard let limit = lockLimit(until: deadline, reserving: reserve) else {
             return try await connection.pipeline(statements)
         }
         return Array(try await connection.pipeline([limit] + statements).dropFirst())
@@ -154,7 +156,7 @@ public final class Database: Queries {
         until deadline: MonotonicTime?, lockTimeout: Duration?, _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {
         let connection = try await acquire(for: .exclusive, until: deadline ?? requestDeadline)
-        defer { released(connection, from: .exclusive) }
+        defer { release(connection, from: .exclusive) }
         let transaction = Transaction(connection) { [self] in
             deadline.flatMap { lockLimit(until: $0, atMost: lockTimeout) }
         }
@@ -170,8 +172,8 @@ public final class Database: Queries {
 
     // MARK: Deadlines
 
-    /// The time at which a request that comes now stops waiting. The same deadline is for all that it waits for, so
-    /// that it is refused in time whatever of this is slow.
+    /// The time at which a request that comes now stops waiting. One deadline covers all of its waits, so that it is
+    /// refused in time whichever of them takes long.
     public var requestDeadline: MonotonicTime { poller.now + limits.requestTimeout }
 
     /// The pool for a request with this deadline.
@@ -188,7 +190,7 @@ public final class Database: Queries {
         }
 
         func read(_ statement: SQL) async throws(PostgresError) -> Rows {
-            try await database.reads.run(statement, until: deadline)
+            try await database.groupRead.run(statement, until: deadline)
         }
     }
 
@@ -206,9 +208,9 @@ public final class Database: Queries {
     /// Returns a statement that limits the wait for each lock to the time that is left; nil if the sessions' setting is
     /// short enough, as for a request that has hardly waited.
     private func lockLimit(
-        until deadline: MonotonicTime, leaving rest: Duration = .zero, atMost longest: Duration? = nil
+        until deadline: MonotonicTime, reserving reserve: Duration = .zero, atMost longest: Duration? = nil
     ) -> SQL? {
-        let left = max(deadline.elapsed(since: poller.now) - rest, Self.shortestLockWait)
+        let left = max(deadline.elapsed(since: poller.now) - reserve, Self.shortestLockWait)
         if longest == nil, left >= limits.lockTimeout { return nil }
         return Transaction.lockTimeout(min(left, longest ?? left))
     }
@@ -231,40 +233,41 @@ public final class Database: Queries {
     /// Closes all sessions; batches in flight fail with `connectionLost`.
     public func close() {
         pool.close()
-        for attempt in attempts { attempt.giveUp() }
+        for attempt in attempts { attempt.cancel() }
         for connection in connections { connection.close() }
         refuse(pool.refuseAll())
-        expiry.cancel()
+        expiryTimer.cancel()
     }
 
     private func establish(_ attempt: ConnectionAttempt) async -> Bool {
         do {
             let handle = unsafe try await attempt.open(within: limits.connectTimeout)
-            lastSession += 1
+            lastSessionID += 1
             let connection = unsafe try Connection(
-                adopting: handle, id: lastSession, poller: poller, timeout: limits.batchTimeout, slow: slow,
-                onRetire: { [weak self] in self?.pool.retire($0.id) }, onClose: { [weak self] in self?.lost($0) })
+                adopting: handle, id: lastSessionID, poller: poller, timeout: limits.batchTimeout,
+                slowStatements: slowStatements, onRetire: { [weak self] in self?.pool.retire($0.id) },
+                onClose: { [weak self] in self?.sessionLost($0) })
             lastFailure = nil
             connections.append(connection)
-            let grants = pool.opened(connection.id)
+            let grants = pool.sessionOpened(connection.id)
             if pool.isClosed { connection.close() } else { serve(grants) }
             return true
         } catch {
-            failed(error)
+            attemptFailed(error)
             return false
         }
     }
 
     /// Handles a failed attempt to open a session.
-    private func failed(_ error: any Error) {
+    private func attemptFailed(_ error: any Error) {
         lastFailure = (error as? PostgresError)?.reason ?? "\(error)"
         if limits.givesUpOnFailure { refuse(pool.refuseAll()) }
         open(after: pool.attemptFailed())
     }
 
-    private func lost(_ connection: Connection) {
+    private func sessionLost(_ connection: Connection) {
         connections.removeAll { $0 === connection }
-        let (grants, pause) = pool.lost(connection.id)
+        let (grants, pause) = pool.sessionLost(connection.id)
         serve(grants)
         open(after: pause)
     }
@@ -282,19 +285,19 @@ public final class Database: Queries {
         poller.assertIsolated()
         if let id = pool.tryAcquire(for: use), let connection = connection(id) { return connection }
         guard !pool.isClosed else { throw Self.closed }
-        guard pool.waiting < limits.queue else {
+        guard pool.waitingRequests < limits.waitingRequests else {
             refusedRequests += 1
             throw Self.tooManyWaiting
         }
         var ticketIfWaiting: UInt64?
         let granted = await poller.waitUnlessCancelled { continuation in
-            // The loop may have turned since the check.
+            // A session may have become free, or the pool may have been closed, since the check.
             switch pool.acquire(for: use, until: deadline) {
             case .granted(let id): continuation.resume(returning: LoopBound(value: connection(id)))
             case .waiting(let ticket):
                 ticketIfWaiting = ticket
                 waiters[ticket] = continuation
-                expiry.arm(for: deadline)
+                expiryTimer.arm(for: deadline)
             case .tooManyWaiting, .closed: continuation.resume(returning: LoopBound(value: nil))
             }
         } onCancel: { [self] in
@@ -312,7 +315,7 @@ public final class Database: Queries {
 
     private func connection(_ id: Int) -> Connection? { connections.first { $0.id == id } }
 
-    private func released(_ connection: Connection, from use: SessionPool.Purpose) {
+    private func release(_ connection: Connection, from use: SessionPool.Purpose) {
         let (grants, mustClose) = pool.release(connection.id, from: use)
         if mustClose { connection.close() }
         serve(grants)
@@ -336,7 +339,7 @@ public final class Database: Queries {
         let expired = pool.expire(at: poller.now)
         refusedRequests += expired.count
         refuse(expired)
-        expiry.arm(for: pool.nextDeadline)
+        expiryTimer.arm(for: pool.nextDeadline)
     }
 
     private func refuse(_ tickets: [UInt64]) {

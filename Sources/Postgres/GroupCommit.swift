@@ -12,7 +12,7 @@ import SQL
 /// the commit; if the process dies before, a write is either complete or absent. Keys take turns, and each is in one
 /// batch at a time: neither a key with many writes nor one with a held lock delays the others.
 public final class GroupCommit {
-    /// The order of writes in a batch: the family's ID.
+    /// The key of a write, by which the writes of a batch are ordered: the family's ID.
     public struct Key: Hashable, Sendable, Comparable {
         let high: UInt64
         let low: UInt64
@@ -25,21 +25,21 @@ public final class GroupCommit {
         public static func < (left: Key, right: Key) -> Bool { (left.high, left.low) < (right.high, right.low) }
     }
 
-    /// Writes of one key that run alone before another key's turn.
+    /// The number of writes of one key that run alone before another key's turn.
     private static let soloLimit = 4
-    /// The time of a write that a batch leaves unused, so that the write can still run alone if another write's lock is
-    /// held.
-    private static let soloTime = Duration.milliseconds(400)
+    /// The time before its deadline that a batch leaves unused, so that its writes can still run alone if the lock of
+    /// one of them is held.
+    private static let soloReserve = Duration.milliseconds(400)
 
     private let database: Database
-    private let shared: StatementQueue
-    private let alone: StatementQueue
-    private let contended: StatementQueue
+    private let sharedQueue: StatementQueue
+    private let soloQueue: StatementQueue
+    private let contendedQueue: StatementQueue
     private let keys: ContendedKeys
     /// The number of shared transactions so far.
-    public var batches: Int { shared.batches }
+    public var batchCount: Int { sharedQueue.batchCount }
     /// The number of writes refused because too many waited, or they waited too long.
-    public var refusals: Int { shared.refusals + alone.refusals + contended.refusals }
+    public var refusals: Int { sharedQueue.refusals + soloQueue.refusals + contendedQueue.refusals }
 
     /// - Parameters:
     ///   - batchLimit: the largest number of writes in a transaction.
@@ -52,20 +52,20 @@ public final class GroupCommit {
     ) {
         let keys = ContendedKeys()
         let runner = SoloWriter(database, keys, lockTimeout: lockTimeout)
-        let isOfOneKey = { (write: StatementQueue.Entry, batch: [StatementQueue.Entry]) in write.key == batch[0].key }
-        let contended = StatementQueue(
-            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: isOfOneKey,
+        let hasSameKey = { (write: StatementQueue.Entry, batch: [StatementQueue.Entry]) in write.key == batch[0].key }
+        let contendedQueue = StatementQueue(
+            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: hasSameKey,
             run: { batch in await runner.run(batch, handingOverTo: nil) })
-        let alone = StatementQueue(
-            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: isOfOneKey,
+        let soloQueue = StatementQueue(
+            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: hasSameKey,
             run: { batch in
                 if keys.contended.contains(batch[0].key) {
-                    contended.takeOver(batch)
+                    contendedQueue.takeOver(batch)
                 } else {
-                    await runner.run(batch, handingOverTo: contended)
+                    await runner.run(batch, handingOverTo: contendedQueue)
                 }
             })
-        shared = StatementQueue(
+        sharedQueue = StatementQueue(
             database, batchLimit: batchLimit, concurrency: concurrency, isFair: true,
             fits: { write, batch in
                 // In a merged statement each key occurs once.
@@ -74,12 +74,13 @@ public final class GroupCommit {
             },
             run: { batch in
                 // Some keys may have become contended while their writes waited.
-                let late = batch.filter { keys.contains($0.key) }
-                if !late.isEmpty { alone.takeOver(late) }
-                let rest = late.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
-                if !rest.isEmpty { await Self.commit(rest.sorted { $0.key < $1.key }, or: alone, keys, on: database) }
+                let contendedWrites = batch.filter { keys.contains($0.key) }
+                if !contendedWrites.isEmpty { soloQueue.takeOver(contendedWrites) }
+                let rest = contendedWrites.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
+                if rest.isEmpty { return }
+                await Self.commit(rest.sorted { $0.key < $1.key }, fallback: soloQueue, keys, on: database)
             })
-        (self.database, self.alone, self.contended, self.keys) = (database, alone, contended, keys)
+        (self.database, self.soloQueue, self.contendedQueue, self.keys) = (database, soloQueue, contendedQueue, keys)
     }
 
     /// Runs the statement in a shared transaction, and returns its rows after the commit.
@@ -89,14 +90,18 @@ public final class GroupCommit {
     public func run(
         _ statement: SQL, key: Key, canMerge: Bool = false, until deadline: MonotonicTime? = nil
     ) async throws(PostgresError) -> Rows {
-        let queue = keys.contended.contains(key) ? contended : keys.suspected.contains(key) ? alone : shared
+        let queue =
+            keys.contended.contains(key) ? contendedQueue : keys.suspected.contains(key) ? soloQueue : sharedQueue
         return try await queue.rows(
             of: statement, statementKey: canMerge ? statement.statementKey : nil, key: key,
             until: deadline ?? database.requestDeadline)
     }
 
+    /// Commits the writes in one transaction. If that fails and a write may still succeed, it goes to the fallback
+    /// queue.
     private static func commit(
-        _ batch: [StatementQueue.Entry], or alone: StatementQueue, _ keys: ContendedKeys, on database: Database
+        _ batch: [StatementQueue.Entry], fallback soloQueue: StatementQueue, _ keys: ContendedKeys,
+        on database: Database
     ) async {
         do {
             for (write, rows) in zip(batch, try await rows(of: batch, on: database)) { write.finish(.success(rows)) }
@@ -105,11 +110,11 @@ public final class GroupCommit {
             let now = database.poller.now
             if case .refused = error, batch.count > 1 || error.isRetryable {
                 // One statement failed: the whole batch was rolled back.
-                alone.takeOver(batch)
+                soloQueue.takeOver(batch)
             } else if case .unavailable = error, batch.contains(where: { $0.deadline <= now }) {
                 // Nothing was sent: the batch waited until its first deadline. The other writes have time left.
                 for write in batch where write.deadline <= now { write.finish(.failure(error)) }
-                alone.takeOver(batch.filter { $0.deadline > now })
+                soloQueue.takeOver(batch.filter { $0.deadline > now })
             } else {
                 for write in batch { write.finish(.failure(error)) }
             }
@@ -121,11 +126,11 @@ public final class GroupCommit {
     ) async throws(PostgresError) -> [Rows] {
         let (statements, deadline) = (batch.map(\.statement), batch.earliestDeadline)
         if batch[0].statementKey != nil,
-            let rows = try await database.runMerged(statements, use: .write, until: deadline, leaving: soloTime)
+            let rows = try await database.runMerged(statements, use: .write, until: deadline, reserving: soloReserve)
         {
             return rows
         }
-        return try await database.pipeline(statements, use: .write, until: deadline, leaving: soloTime)
+        return try await database.pipeline(statements, use: .write, until: deadline, reserving: soloReserve)
     }
 }
 

@@ -11,7 +11,7 @@ final class GroupRead {
     var refusals: Int { queue.refusals }
 
     /// - Parameters:
-    ///   - database: the owner.
+    ///   - database: the owner, which is not retained.
     ///   - batchLimit: the largest number of reads in a statement.
     ///   - concurrency: the largest number of statements in flight; further reads wait and are merged.
     init(_ database: Database, batchLimit: Int, concurrency: Int) {
@@ -30,16 +30,16 @@ final class GroupRead {
             if let rows = try await database.runMerged(batch.map(\.statement), until: batch.earliestDeadline) {
                 for (read, rows) in zip(batch, rows) { read.finish(.success(rows)) }
             } else {
-                for read in batch { await alone(read, on: database) }
+                for read in batch { await runAlone(read, on: database) }
             }
         } catch .refused {
-            for read in batch { await alone(read, on: database) }
+            for read in batch { await runAlone(read, on: database) }
         } catch {
             for read in batch { read.finish(.failure(error)) }
         }
     }
 
-    private static func alone(_ read: StatementQueue.Entry, on database: Database) async {
+    private static func runAlone(_ read: StatementQueue.Entry, on database: Database) async {
         do {
             read.finish(.success(try await database.query(read.statement, until: read.deadline)))
         } catch {

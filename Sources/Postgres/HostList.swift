@@ -42,7 +42,7 @@ struct HostList {
         }
     }
 
-    /// `parameters` with one entry for each resolved address; hosts whose name has no address are left out.
+    /// Returns `parameters` with one entry for each resolved address; hosts whose name has no address are left out.
     func applied(
         to parameters: [(keyword: String, value: String)], addresses: [String: [String]]
     ) -> [(keyword: String, value: String)] {
@@ -71,9 +71,9 @@ struct HostList {
         return unsafe inet_pton(AF_INET6, withoutScope, &address) != 1
     }
 
-    /// `parameters` with libpq's defaults for `host`, `hostaddr` and `port` from the environment.
-    static func withDefaults(
-        _ parameters: [(keyword: String, value: String)]
+    /// Returns `parameters` with libpq's defaults for `host`, `hostaddr` and `port` from the environment.
+    static func addingDefaults(
+        to parameters: [(keyword: String, value: String)]
     ) -> [(keyword: String, value: String)] {
         guard let defaults = unsafe PQconndefaults() else { return parameters }
         defer { unsafe PQconninfoFree(defaults) }

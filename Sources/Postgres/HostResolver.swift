@@ -12,9 +12,10 @@ public final class HostResolver: Sendable {
     /// The process-wide resolver, with the system's name service.
     public static let system = HostResolver(lookUp: systemAddresses)
 
-    private static let threads = 2
-    /// The largest number of names that wait for a thread, and of callers that wait for a name.
+    private static let threadCount = 2
+    /// The largest number of names that wait for a thread.
     private static let queueLimit = 64
+    /// The largest number of callers that wait for one name.
     private static let callerLimit = 1_024
 
     private struct State {
@@ -27,12 +28,13 @@ public final class HostResolver: Sendable {
     private let lookUp: @Sendable (String) -> Answer
     private let state = Locked(State())
 
-    /// - Parameter lookUp: may block.
+    /// - Parameter lookUp: resolves a name on one of the threads, where it may block.
     public init(lookUp: @escaping @Sendable (String) -> Answer) { self.lookUp = lookUp }
 
     deinit { state.withLock { $0.pool }?.stop() }
 
-    /// The addresses of `name`. The call has no timeout; it returns on the caller's executor when the lookup ends.
+    /// Returns the addresses of `name`. The call has no timeout; it returns on the caller's executor when the lookup
+    /// ends.
     func addresses(of name: String) async -> Answer {
         while true {
             let isFirst = state.withLock { state in
@@ -44,17 +46,17 @@ public final class HostResolver: Sendable {
                 if let answer = await sharedAnswer(for: name) { return answer }
                 continue
             }
-            let answer = await ask(name)
+            let answer = await runLookup(name)
             let callers = state.withLock { $0.waiting.removeValue(forKey: name) ?? [] }
             for caller in callers { caller.resume(returning: answer) }
             return answer
         }
     }
 
-    /// The result of the lookup in progress; nil if it has ended meanwhile.
+    /// Returns the result of the lookup in progress; nil if it has ended meanwhile.
     private func sharedAnswer(for name: String) async -> Answer? {
         await withCheckedContinuation { continuation in
-            let outcome = state.withLock { state -> Joining in
+            let outcome = state.withLock { state -> JoinOutcome in
                 guard let count = state.waiting[name]?.count else { return .ended }
                 guard count < Self.callerLimit else { return .tooMany }
                 state.waiting[name]?.append(continuation)
@@ -63,22 +65,22 @@ public final class HostResolver: Sendable {
             switch outcome {
             case .joined: break
             case .ended: continuation.resume(returning: nil)
-            case .tooMany: continuation.resume(returning: .failure(Self.busy))
+            case .tooMany: continuation.resume(returning: .failure(Self.tooManyLookups))
             }
         }
     }
 
-    private enum Joining {
+    private enum JoinOutcome {
         case joined, ended, tooMany
     }
 
-    private func ask(_ name: String) async -> Answer {
+    private func runLookup(_ name: String) async -> Answer {
         do {
             let pool = try state.withLock { state in
                 let pool =
                     try state.pool
                     ?? BlockingPool(
-                        name: "nagz-names", threads: Self.threads, queueLimit: Self.queueLimit)
+                        name: "nagz-names", threads: Self.threadCount, queueLimit: Self.queueLimit)
                 state.pool = pool
                 return pool
             }
@@ -86,11 +88,11 @@ public final class HostResolver: Sendable {
         } catch let error as SystemError {
             return .failure(.unavailable("host names cannot be looked up: \(error)"))
         } catch {
-            return .failure(Self.busy)
+            return .failure(Self.tooManyLookups)
         }
     }
 
-    private static let busy = PostgresError.unavailable("too many host names are being looked up")
+    private static let tooManyLookups = PostgresError.unavailable("too many host names are being looked up")
 
     @Sendable private static func systemAddresses(of name: String) -> Answer {
         var hints = unsafe addrinfo()

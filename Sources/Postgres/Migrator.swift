@@ -5,7 +5,7 @@ import SQL
 ///
 /// Several processes may run it at once: an advisory lock admits one. If the database is newer than the program, or an
 /// applied file has changed, nothing is applied. If the process dies, the current migration is rolled back and earlier
-/// ones remain. It may run beside servers: it waits for table locks only shortly, and tries again.
+/// ones remain. Servers may run meanwhile: the migrator waits only briefly for table locks, and tries again.
 public struct Migrator: Sendable {
     /// One file: `0001_identity.sql` is number 1 with the name `identity`.
     public struct Migration: Sendable {
@@ -24,7 +24,8 @@ public struct Migrator: Sendable {
         }
     }
 
-    public enum Fault: Error, CustomStringConvertible {
+    /// A reason why migrations are not applied.
+    public enum MigrationError: Error, CustomStringConvertible {
         case newerDatabase(number: Int)
         case changed(number: Int, name: String)
         case gap(expected: Int)
@@ -47,30 +48,30 @@ public struct Migrator: Sendable {
 
     private let migrations: [Migration]
 
-    public init(_ migrations: [Migration]) throws(Fault) {
+    public init(_ migrations: [Migration]) throws(MigrationError) {
         self.migrations = migrations.sorted { $0.number < $1.number }
         for (index, migration) in self.migrations.enumerated() where migration.number != index + 1 {
             throw .gap(expected: index + 1)
         }
     }
 
-    /// The migrations that are not applied yet. Applies none.
-    public func pending(_ queries: any Queries) async throws -> [Migration] {
+    /// Returns the migrations that are not applied yet, without applying any.
+    public func pendingMigrations(_ queries: any Queries) async throws -> [Migration] {
         let exists: Bool = try await queries.query(
             "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists"
-        ).one()["exists"]
+        ).onlyRow()["exists"]
         guard exists else { return migrations }
         let applied = try await queries.query(
             "SELECT number, name, checksum FROM schema_migrations ORDER BY number")
         for index in 0..<applied.count {
             let number: Int = try applied[index]["number"]
-            guard number <= migrations.count else { throw Fault.newerDatabase(number: number) }
+            guard number <= migrations.count else { throw MigrationError.newerDatabase(number: number) }
             let migration = migrations[number - 1]
-            let sum: [UInt8] = try applied[index]["checksum"]
-            let same: Bool = try await queries.query(
-                "SELECT sha256(convert_to(\(migration.sql), 'UTF8')) = \(sum) AS same"
-            ).one()["same"]
-            guard same else { throw Fault.changed(number: number, name: migration.name) }
+            let checksum: [UInt8] = try applied[index]["checksum"]
+            let isUnchanged: Bool = try await queries.query(
+                "SELECT sha256(convert_to(\(migration.sql), 'UTF8')) = \(checksum) AS same"
+            ).onlyRow()["same"]
+            guard isUnchanged else { throw MigrationError.changed(number: number, name: migration.name) }
         }
         return Array(migrations.dropFirst(applied.count))
     }
@@ -81,7 +82,7 @@ public struct Migrator: Sendable {
         _ database: Database, lockTimeout: Duration = .seconds(1), progress: (Migration) -> Void
     ) async throws {
         var attempts = 0
-        while let next = try await pending(database).first {
+        while let next = try await pendingMigrations(database).first {
             progress(next)
             attempts += 1
             do {
@@ -95,7 +96,7 @@ public struct Migrator: Sendable {
                         """,
                     ])
                     // Another process may have applied it while this one waited for the lock.
-                    guard try await pending(transaction).first?.number == next.number else { return }
+                    guard try await pendingMigrations(transaction).first?.number == next.number else { return }
                     _ = try await transaction.query(Transaction.lockTimeout(lockTimeout))
                     try await transaction.run(script: next.sql)
                     _ = try await transaction.query(
@@ -108,7 +109,7 @@ public struct Migrator: Sendable {
             } catch PostgresError.refused(let refusal) {
                 // Statements that waited behind this attempt run first.
                 if refusal.sqlState == "55P03", attempts < Self.attemptLimit { continue }
-                throw Fault.failed(
+                throw MigrationError.failed(
                     number: next.number, name: next.name, reason: "\(refusal.message) (\(refusal.sqlState))")
             }
         }

@@ -3,8 +3,8 @@ import SQL
 
 /// Listens on one channel (`LISTEN`), with a session of its own that is reopened whenever it is lost.
 ///
-/// Notifications that are sent while no session listens are lost: whoever needs them all MUST look for what they missed
-/// each time that `onListening` is called.
+/// Notifications that are sent while no session listens are lost. A caller that needs all of them MUST look for missed
+/// changes each time that `onListening` is called.
 public final class NotificationListener {
     private static let shortestPause = Duration.milliseconds(50)
     private static let longestPause = Duration.seconds(1)
@@ -19,7 +19,7 @@ public final class NotificationListener {
     private let onNotification: (String) -> Void
     private var attempt: ConnectionAttempt?
     private var connection: Connection?
-    private var sessions = 0
+    private var sessionCount = 0
     private var pause = shortestPause
     private var isStopped = false
 
@@ -28,7 +28,7 @@ public final class NotificationListener {
 
     /// - Parameters:
     ///   - listen: the statement, such as `LISTEN changes`.
-    ///   - heartbeat: how often the session is asked for a sign of life.
+    ///   - heartbeat: the time between statements that check whether the session still answers.
     ///   - timeout: how long an attempt, and each answer of a session, may take before the session is reopened.
     ///   - onListening: called each time that a session has begun to listen.
     ///   - onNotification: called with each payload.
@@ -51,7 +51,7 @@ public final class NotificationListener {
 
     public func stop() {
         isStopped = true
-        attempt?.giveUp()
+        attempt?.cancel()
         connection?.close()
     }
 
@@ -59,12 +59,12 @@ public final class NotificationListener {
         do throws(PostgresError) {
             let handle = unsafe try await attempt.open(within: timeout)
             self.attempt = nil
-            sessions += 1
+            sessionCount += 1
             let connection: Connection
             do {
                 connection = unsafe try Connection(
-                    adopting: handle, id: sessions, poller: poller, timeout: timeout, onRetire: { _ in },
-                    onClose: { [weak self] _ in self?.lost() })
+                    adopting: handle, id: sessionCount, poller: poller, timeout: timeout, onRetire: { _ in },
+                    onClose: { [weak self] _ in self?.sessionLost() })
             } catch {
                 throw .unavailable("\(error)")
             }
@@ -82,7 +82,7 @@ public final class NotificationListener {
         }
     }
 
-    private func lost() {
+    private func sessionLost() {
         (connection, isListening) = (nil, false)
         startAgain()
     }
@@ -93,7 +93,7 @@ public final class NotificationListener {
         pause = min(pause * 2, Self.longestPause)
     }
 
-    /// Schedules a heartbeat. Without it a host that vanished would look like one with nothing to say.
+    /// Schedules a heartbeat. Without it, a lost host could not be told from one that sends no notification.
     private func scheduleHeartbeat(_ connection: Connection) {
         poller.schedule(at: poller.now + heartbeat) { [weak self, weak connection] in
             guard let self, let connection, connection.isOpen else { return }

@@ -1,4 +1,4 @@
-/// A reason for which a statement failed.
+/// A reason why a statement failed.
 ///
 /// `description` is for logs: it contains no values. It MUST NOT be sent to a client.
 public enum PostgresError: Error, Sendable, Hashable {
@@ -40,7 +40,7 @@ public enum PostgresError: Error, Sendable, Hashable {
         if case .refused(let refusal) = self { refusal.constraint } else { nil }
     }
 
-    /// The waiting task was cancelled.
+    /// The error of a waiting task that was cancelled.
     static let cancelled = PostgresError.unavailable("the request was cancelled")
 
     /// The reason of `unavailable`; nil for other errors.

@@ -5,8 +5,8 @@ import SQL
 /// The result rows of one statement, in libpq's memory and in binary format.
 @safe public final class Rows {
     private let result: OpaquePointer
-    /// The rows whose memory these share; nil for rows with their own.
-    private let whole: Rows?
+    /// The rows of the merged statement, whose memory these share; nil for rows with their own memory.
+    private let mergedRows: Rows?
     private let firstRow: Int
     private let firstColumn: Int
     public let count: Int
@@ -14,32 +14,32 @@ import SQL
     private var nextColumn = 0
     /// The number of rows that the statement inserted, updated, deleted or selected. If it was merged with others, the
     /// number counts the rows of all of them.
-    public var affected: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
+    public var affectedRows: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
     /// The command tag: `COMMIT`, or `INSERT 0 1`.
-    var command: String { unsafe String(cString: PQcmdStatus(result)) }
+    var commandTag: String { unsafe String(cString: PQcmdStatus(result)) }
 
-    /// Bytes of the result in memory; for a merged statement, of its whole result.
+    /// The bytes of the result in memory; for a merged statement, of its whole result.
     public var memoryBytes: Int { unsafe PQresultMemorySize(result) }
     /// The share of `memoryBytes` for these rows, if all rows have the same size.
-    public var memoryShare: Int { whole.map { memoryBytes / max(1, $0.count) * count } ?? memoryBytes }
+    public var memoryShare: Int { mergedRows.map { memoryBytes / max(1, $0.count) * count } ?? memoryBytes }
 
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result
-        (whole, firstRow, firstColumn) = (nil, 0, 0)
+        (mergedRows, firstRow, firstColumn) = (nil, 0, 0)
         count = Int(unsafe PQntuples(result))
         columnCount = Int(unsafe PQnfields(result))
     }
 
-    /// A range of rows of `whole`, without its first column.
-    private init(_ range: Range<Int>, of whole: Rows) {
-        unsafe result = unsafe whole.result
-        (self.whole, firstRow, firstColumn) = (whole, range.lowerBound, 1)
+    /// Creates a range of rows of `merged`, without its first column.
+    private init(_ range: Range<Int>, of merged: Rows) {
+        unsafe result = unsafe merged.result
+        (mergedRows, firstRow, firstColumn) = (merged, range.lowerBound, 1)
         count = range.count
-        columnCount = max(0, whole.columnCount - 1)
+        columnCount = max(0, merged.columnCount - 1)
     }
 
-    deinit { if whole == nil { unsafe PQclear(result) } }
+    deinit { if mergedRows == nil { unsafe PQclear(result) } }
 
     /// Splits the rows of a merged statement by its first column, the ordinal of the original statement, from 1.
     /// - Throws: `unexpectedShape` if the rows of a statement are not adjacent.
@@ -61,15 +61,15 @@ import SQL
 
     public var first: Row? { count > 0 ? Row(rows: self, index: 0) : nil }
 
-    /// - Precondition: `0..<count`.
+    /// - Precondition: `index` is in `0..<count`.
     public subscript(index: Int) -> Row {
         precondition(index >= 0 && index < count)
         return Row(rows: self, index: index)
     }
 
-    /// The only row.
+    /// Returns the only row.
     /// - Throws: `unexpectedShape` unless there is exactly one row.
-    public func one() throws(PostgresError) -> Row {
+    public func onlyRow() throws(PostgresError) -> Row {
         guard count == 1, let first else { throw .unexpectedShape("\(count) rows instead of one") }
         return first
     }
@@ -81,7 +81,8 @@ import SQL
         return values
     }
 
-    /// The index of a column. The search starts after the last column found, because columns are mostly read in order.
+    /// Returns the index of a column. The search starts after the last column found, because columns are mostly read in
+    /// order.
     func column(_ name: StaticString) -> Int? {
         var column = nextColumn
         for _ in 0..<columnCount {
@@ -96,7 +97,7 @@ import SQL
         return nil
     }
 
-    /// The bytes of a row's cells.
+    /// Returns the number of bytes of a row's cells.
     fileprivate func byteCount(_ row: Int) -> Int {
         precondition(row < count)
         var bytes = 0
@@ -139,7 +140,7 @@ public struct Row {
         }
     }
 
-    /// The elements of the array in the column with that name; nil for null.
+    /// Returns the elements of the array in the column with that name; nil for null.
     /// - Throws: `unexpectedShape` if there is no such column, or it holds no array of one dimension of such elements.
     public func list<Element: SQLDecodable>(_ name: StaticString) throws(PostgresError) -> [Element]? {
         // The cell points into the memory of `rows`.
@@ -149,7 +150,7 @@ public struct Row {
         return elements
     }
 
-    /// The cell; nil for null. Valid while the caller keeps `rows`.
+    /// Returns the cell; nil for null. It is valid while the caller keeps `rows`.
     @usableFromInline
     func cell(_ name: StaticString) throws(PostgresError) -> Cell? {
         guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
@@ -162,14 +163,14 @@ public struct Row {
         .unexpectedShape("column \(name) is not a \(type)")
     }
 
-    /// The bytes of the row's cells.
+    /// The number of bytes of the row's cells.
     public var byteCount: Int { rows.byteCount(index) }
 
     // MARK: By column index, for long results with fixed columns
 
     public func isNull(_ column: Int) -> Bool { unsafe rows.withCell(index, column) { unsafe $0 == nil } }
 
-    /// A signed integer of at most eight bytes; 0 for null.
+    /// Returns a signed integer of two, four or eight bytes; 0 for null and other sizes.
     public func integer(_ column: Int) -> Int64 {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe bigEndianInteger($0) } ?? 0 }
     }
@@ -178,7 +179,7 @@ public struct Row {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe words($0) } ?? (0, 0) }
     }
 
-    /// A timestamptz in microseconds since 1970-01-01T00:00:00Z; nil when null.
+    /// Returns a timestamptz in microseconds since 1970-01-01T00:00:00Z; nil when null.
     public func timestampMicroseconds(_ column: Int) -> Int64? {
         unsafe rows.withCell(index, column) { bytes in
             unsafe bytes.flatMap { unsafe bigEndianInteger($0) }.map { $0 &+ postgresEpoch }
@@ -221,7 +222,7 @@ public struct Row {
 
     /// The value as text; nil if it is not valid UTF-8. For jsonb it is the JSON text.
     public var text: String? {
-        // In jsonb a byte of its version stands before the text.
+        // In jsonb a version byte precedes the text.
         let start = type == SQLType.json.oid ? min(1, unsafe memory.count) : 0
         let bytes = unsafe Swift.Span<UInt8>(_unsafeBytes: memory).extracting(start...)
         guard let text = try? UTF8Span(validating: bytes) else { return nil }
@@ -237,9 +238,9 @@ public struct Row {
 
     public var time: SQLTime? { type == timeType ? integer.map { .microseconds($0) } : nil }
 
-    /// The elements of an array of one dimension, in PostgreSQL's binary format: the number of dimensions, whether there
-    /// are nulls, the type of the elements, the length and the lower bound; then each element's length, -1 for null, and
-    /// its bytes. Nil for anything else.
+    /// Returns the elements of an array of one dimension, in PostgreSQL's binary format: the number of dimensions,
+    /// whether there are nulls, the type of the elements, the length and the lower bound; then each element's length,
+    /// -1 for null, and its bytes. Returns nil for anything else.
     fileprivate func elements<Element: SQLDecodable>() -> [Element]? {
         var position = 0
         func word() -> Int? {

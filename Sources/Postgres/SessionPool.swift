@@ -43,9 +43,9 @@ struct SessionPool {
 
     private struct Session {
         let id: Int
-        /// Requests that use the session.
+        /// The number of requests that use the session.
         var inFlight = 0
-        /// Those of them that may wait for locks.
+        /// The number of them that may wait for locks.
         var lockHolders = 0
         /// The number of them that are bulk reads.
         var bulkReads = 0
@@ -78,7 +78,7 @@ struct SessionPool {
     init(_ limits: Database.Limits) { self.limits = limits }
 
     /// The number of requests that wait for a session.
-    var waiting: Int { queues.reduce(0) { $0 + $1.count } }
+    var waitingRequests: Int { queues.reduce(0) { $0 + $1.count } }
 
     /// The earliest deadline of a waiting request.
     var nextDeadline: MonotonicTime? { queues.flatMap(\.all).map(\.deadline).min() }
@@ -88,34 +88,37 @@ struct SessionPool {
     /// Returns a session for a request that need not wait: no request waits, or the request is a read and only writes
     /// wait. The session counts as in use from then on.
     mutating func tryAcquire(for use: Purpose) -> Int? {
-        let mustWait = first(for: .read) != nil || first(for: use) != nil || use == .bulkRead && !mayReadInBulk
-        guard !mustWait, let index = free(for: use, isReserved: first(for: .write) != nil) else { return nil }
+        let mustWait =
+            firstWaiter(for: .read) != nil || firstWaiter(for: use) != nil || use == .bulkRead && !mayReadInBulk
+        guard !mustWait, let index = freeSession(for: use, isReserved: firstWaiter(for: .write) != nil)
+        else { return nil }
         take(index, for: use)
         return sessions[index].id
     }
 
+    /// Acquires a session, or queues the request.
     /// - Parameter deadline: when the request stops waiting.
     mutating func acquire(for use: Purpose, until deadline: MonotonicTime) -> Acquisition {
         if let session = tryAcquire(for: use) { return .granted(session: session) }
         guard !isClosed else { return .closed }
-        guard waiting < limits.queue else { return .tooManyWaiting }
+        guard waitingRequests < limits.waitingRequests else { return .tooManyWaiting }
         lastTicket += 1
         queues[use.queue].append(Waiter(ticket: lastTicket, use: use, deadline: deadline))
         return .waiting(ticket: lastTicket)
     }
 
-    /// Returns a session that was acquired for `use`.
+    /// Ends a use of the session.
     /// - Returns: sessions for waiting requests, and whether the caller must close this one, because it is retired and
     ///   unused.
     mutating func release(_ id: Int, from use: Purpose) -> (grants: [Grant], mustClose: Bool) {
-        // Not found: the session was lost meanwhile.
+        // A session that is not found was lost meanwhile.
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return ([], false) }
-        count(use, on: index, by: -1)
+        addToCounts(use, on: index, by: -1)
         if use == .exclusive { sessions[index].isExclusive = false }
         return (serve(), sessions[index].isRetired && sessions[index].inFlight == 0)
     }
 
-    /// Removes the waiting requests whose deadline has passed.
+    /// Removes the waiting requests whose deadline has passed, and returns their tickets.
     mutating func expire(at now: MonotonicTime) -> [UInt64] {
         queues.indices.flatMap { queues[$0].removeAll { $0.deadline <= now } }.map(\.ticket)
     }
@@ -127,7 +130,7 @@ struct SessionPool {
         return (true, serve())
     }
 
-    /// Removes all waiting requests.
+    /// Removes all waiting requests, and returns their tickets.
     mutating func refuseAll() -> [UInt64] {
         defer { queues = queues.map { _ in Queue() } }
         return queues.flatMap(\.all).map(\.ticket)
@@ -135,7 +138,7 @@ struct SessionPool {
 
     // MARK: Sessions
 
-    /// Begins an attempt to open a session; false if there are enough.
+    /// Begins an attempt to open a session. Returns false if there are enough sessions.
     mutating func beginAttempt() -> Bool {
         guard !isClosed, sessions.count + attempts < limits.connections else { return false }
         attempts += 1
@@ -143,7 +146,7 @@ struct SessionPool {
     }
 
     /// Adds the session of a successful attempt.
-    mutating func opened(_ id: Int) -> [Grant] {
+    mutating func sessionOpened(_ id: Int) -> [Grant] {
         attempts -= 1
         reconnectPause = Self.shortestPause
         sessions.append(Session(id: id))
@@ -160,7 +163,7 @@ struct SessionPool {
     /// Removes a lost session.
     /// - Returns: sessions for bulk reads that waited for a bulk read on the lost session, and the pause before another
     ///   one is opened; nil for none.
-    mutating func lost(_ id: Int) -> (grants: [Grant], pause: Duration?) {
+    mutating func sessionLost(_ id: Int) -> (grants: [Grant], pause: Duration?) {
         sessions.removeAll { $0.id == id }
         return (serve(), nextReconnectPause())
     }
@@ -181,10 +184,10 @@ struct SessionPool {
 
     // MARK: Choice
 
-    /// The session with the fewest requests, if it can take one more. Of three or more, the first is reserved for
-    /// reads, so that writes that wait for locks never block them.
+    /// Returns the index of the session with the fewest requests, if it can take one more. Of three or more sessions,
+    /// the first is reserved for reads, so that writes that wait for locks never block them.
     /// - Parameter isReserved: considers only the reserved session.
-    private func free(for use: Purpose, isReserved: Bool = false) -> Int? {
+    private func freeSession(for use: Purpose, isReserved: Bool = false) -> Int? {
         let limit = use == .exclusive ? 1 : limits.batchesPerConnection
         let hasReserved = limits.connections > 2 && sessions.count > 1
         if isReserved, !hasReserved { return nil }
@@ -201,11 +204,11 @@ struct SessionPool {
     private var mayReadInBulk: Bool { sessions.reduce(0) { $0 + $1.bulkReads } < limits.bulkReads }
 
     private mutating func take(_ index: Int, for use: Purpose) {
-        count(use, on: index, by: 1)
+        addToCounts(use, on: index, by: 1)
         sessions[index].isExclusive = use == .exclusive
     }
 
-    private mutating func count(_ use: Purpose, on index: Int, by change: Int) {
+    private mutating func addToCounts(_ use: Purpose, on index: Int, by change: Int) {
         sessions[index].inFlight += change
         switch use {
         case .read: break
@@ -217,12 +220,12 @@ struct SessionPool {
     /// Serves waiting requests in order of arrival; a read may pass waiting writes on the session reserved for reads.
     private mutating func serve() -> [Grant] {
         var grants: [Grant] = []
-        while waiting > 0 {
-            let (reader, writer) = (firstReader, first(for: .write))
+        while waitingRequests > 0 {
+            let (reader, writer) = (firstReader, firstWaiter(for: .write))
             let isReadersTurn = reader.map { $0.ticket < writer?.ticket ?? .max } ?? false
-            if let next = isReadersTurn ? reader : writer, let index = free(for: next.use) {
+            if let next = isReadersTurn ? reader : writer, let index = freeSession(for: next.use) {
                 grants.append(grant(next, index))
-            } else if let reader, let index = free(for: reader.use, isReserved: true) {
+            } else if let reader, let index = freeSession(for: reader.use, isReserved: true) {
                 grants.append(grant(reader, index))
             } else {
                 break
@@ -231,12 +234,12 @@ struct SessionPool {
         return grants
     }
 
-    private func first(for use: Purpose) -> Waiter? { queues[use.queue].first }
+    private func firstWaiter(for use: Purpose) -> Waiter? { queues[use.queue].first }
 
-    /// The read that came first; not a bulk read while enough of them are in flight.
+    /// The waiting read that came first; not a bulk read while enough of those are in flight.
     private var firstReader: Waiter? {
-        guard mayReadInBulk, let bulkReader = first(for: .bulkRead) else { return first(for: .read) }
-        return first(for: .read).map { $0.ticket < bulkReader.ticket ? $0 : bulkReader } ?? bulkReader
+        guard mayReadInBulk, let bulkReader = firstWaiter(for: .bulkRead) else { return firstWaiter(for: .read) }
+        return firstWaiter(for: .read).map { $0.ticket < bulkReader.ticket ? $0 : bulkReader } ?? bulkReader
     }
 
     private mutating func grant(_ waiter: Waiter, _ index: Int) -> Grant {

@@ -1,20 +1,19 @@
 import SQL
 
-/// Reports statements that take long. For others it costs one comparison of times.
+/// Reports slow statements. For other statements it costs one comparison of times.
 public struct SlowStatements: Sendable {
     let threshold: Duration
     let report: @Sendable (SlowBatch) -> Void
 
     /// - Parameters:
-    ///   - threshold: how long a batch takes at least to be reported.
-    ///   - report: called in the task that waited for the batch, also when it failed.
-    public init(from threshold: Duration, report: @escaping @Sendable (SlowBatch) -> Void) {
+    ///   - threshold: the shortest time of a batch that is reported.
+    ///   - report: called in the task that waited for the batch, even if the batch failed.
+    public init(threshold: Duration, report: @escaping @Sendable (SlowBatch) -> Void) {
         (self.threshold, self.report) = (threshold, report)
     }
 }
 
-/// Statements that were sent together and took long together. Their results arrive together, so nothing tells which
-/// of them took the time.
+/// A batch of statements that took long. Their results arrive together, so it is unknown which of them was slow.
 public struct SlowBatch: Sendable {
     public let statements: [SQL]
     /// The time from sending, or from the end of the batch before on the same session, to the last result.

@@ -3,13 +3,13 @@ import SQL
 
 /// Statements that wait to be run in batches, in order of arrival.
 ///
-/// At most `concurrency` batches are in flight. Meanwhile statements wait, with the same limit on their number as for a
-/// session, and each until its deadline. While one batch is in flight, the next starts only when it is full or has waited
-/// for `gatheringTime`, because fewer and larger batches cost less in all.
+/// At most `concurrency` batches are in flight. Meanwhile at most `Database.Limits.waitingRequests` statements wait,
+/// each until its deadline. While one batch is in flight, the next starts only when it is full or has waited for
+/// `gatheringTime`, because fewer and larger batches cost less in all.
 final class StatementQueue {
     final class Entry {
         let statement: SQL
-        /// The shape, for statements that can be merged; nil for others.
+        /// The key of the statement's shape, for statements that can be merged; nil for others.
         let statementKey: SQL.StatementKey?
         let key: GroupCommit.Key
         fileprivate(set) var arrival: MonotonicTime
@@ -46,14 +46,14 @@ final class StatementQueue {
     private let run: ([Entry]) async -> Void
     private var pending: [Entry] = []
     private var selection = BatchSelection<GroupCommit.Key>()
-    private var running = 0
+    private var runningBatches = 0
     private var isFlushScheduled = false
-    /// Fires at the earliest deadline, or before.
-    private lazy var expiry = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
-    /// Fires when a batch that is not full has waited long enough.
-    private lazy var gathering = DeadlineTimer(poller) { [weak self] in self?.flush() }
+    /// The timer for the earliest deadline; it may fire before.
+    private lazy var expiryTimer = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
+    /// The timer for the time at which a batch that is not full has waited long enough.
+    private lazy var gatheringTimer = DeadlineTimer(poller) { [weak self] in self?.flush() }
     /// The number of batches so far.
-    private(set) var batches = 0
+    private(set) var batchCount = 0
     /// The number of statements refused because too many waited, or they waited too long.
     private(set) var refusals = 0
 
@@ -76,22 +76,23 @@ final class StatementQueue {
         self.run = run
     }
 
+    /// Waits for the batch of the statement, and returns its rows.
     /// - Throws: the statement's error, or `unavailable` if too many statements wait or it has waited too long.
     func rows(
         of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0),
         until deadline: MonotonicTime
     ) async throws(PostgresError) -> Rows {
-        guard pending.count < limits.queue else {
+        guard pending.count < limits.waitingRequests else {
             refusals += 1
             throw .unavailable("too many requests are waiting")
         }
         var entry: Entry?
         let result = await poller.waitUnlessCancelled { continuation in
-            let waiting = Entry(
+            let newEntry = Entry(
                 statement, statementKey: statementKey, key: key, arrival: poller.now, deadline: deadline, continuation)
-            entry = waiting
-            pending.append(waiting)
-            expiry.arm(for: deadline)
+            entry = newEntry
+            pending.append(newEntry)
+            expiryTimer.arm(for: deadline)
             scheduleFlush()
         } onCancel: { [self] in
             if let entry { cancel(entry) }
@@ -109,13 +110,13 @@ final class StatementQueue {
     func takeOver(_ entries: [Entry]) {
         for entry in entries { entry.arrival = poller.now }
         pending += entries
-        expiry.arm(for: entries.earliestDeadline)
+        expiryTimer.arm(for: entries.earliestDeadline)
         scheduleFlush()
     }
 
     /// Flushes at the end of the loop's turn, so that statements of the same turn share a batch.
     private func scheduleFlush() {
-        guard !isFlushScheduled, running < concurrency else { return }
+        guard !isFlushScheduled, runningBatches < concurrency else { return }
         isFlushScheduled = true
         poller.atEndOfTurn { [self] in
             isFlushScheduled = false
@@ -126,37 +127,37 @@ final class StatementQueue {
     private func flush() {
         while isBatchDue {
             let batch = takeBatch()
-            running += 1
-            batches += 1
+            runningBatches += 1
+            batchCount += 1
             poller.spawn { [self] in
                 await run(batch)
-                running -= 1
-                if isFair { selection.ended(batch.map(\.key), stillPending: !pending.isEmpty) }
+                runningBatches -= 1
+                if isFair { selection.endBatch(of: batch.map(\.key), hasPending: !pending.isEmpty) }
                 flush()
             }
         }
-        gather()
+        armGatheringTimer()
     }
 
     private var isBatchDue: Bool {
-        guard running < concurrency, let oldest = oldestReady else { return false }
-        return running == 0 || isBatchFull || oldest.arrival + Self.gatheringTime <= poller.now
+        guard runningBatches < concurrency, let oldest = oldestReadyEntry else { return false }
+        return runningBatches == 0 || isBatchFull || oldest.arrival + Self.gatheringTime <= poller.now
     }
 
     /// The oldest entry whose key has no batch in flight.
-    private var oldestReady: Entry? {
-        isFair ? pending.first { selection.mayTake($0.key) } : pending.first
+    private var oldestReadyEntry: Entry? {
+        isFair ? pending.first { selection.canTake($0.key) } : pending.first
     }
 
     private var isBatchFull: Bool {
         guard pending.count >= batchLimit else { return false }
-        return !isFair || pending.count { selection.mayTake($0.key) } >= batchLimit
+        return !isFair || pending.count { selection.canTake($0.key) } >= batchLimit
     }
 
-    /// Arms the timer for the moment when the oldest entry has waited long enough.
-    private func gather() {
-        guard running < concurrency, let oldest = oldestReady else { return }
-        gathering.arm(for: oldest.arrival + Self.gatheringTime)
+    /// Arms the timer for the time at which the oldest entry has waited long enough.
+    private func armGatheringTimer() {
+        guard runningBatches < concurrency, let oldest = oldestReadyEntry else { return }
+        gatheringTimer.arm(for: oldest.arrival + Self.gatheringTime)
     }
 
     private func takeBatch() -> [Entry] {
@@ -177,7 +178,7 @@ final class StatementQueue {
         pending.removeAll { $0.deadline <= poller.now }
         refusals += expired.count
         for entry in expired { entry.finish(.failure(.unavailable("no session became free in time"))) }
-        expiry.arm(for: pending.earliestDeadline)
+        expiryTimer.arm(for: pending.earliestDeadline)
     }
 }
 

@@ -4,17 +4,17 @@ import SQL
 /// Runs statements on one session between BEGIN and COMMIT.
 public final class Transaction: Queries {
     private let connection: Connection
-    /// Limits the wait for locks from now on; nil where the sessions' own limit is enough.
+    /// Returns a statement that limits the wait for locks from now on; nil if the sessions' own limit is enough.
     private let lockLimit: () -> SQL?
     private var isBegun = false
-    private var isOver = false
+    private var hasEnded = false
 
     init(_ connection: Connection, lockLimit: @escaping () -> SQL? = { nil }) {
         self.connection = connection
         self.lockLimit = lockLimit
     }
 
-    /// A statement that sets how long the transaction waits for each lock.
+    /// Returns a statement that sets how long the transaction waits for each lock.
     static func lockTimeout(_ timeout: Duration) -> SQL {
         let timeout = "\(timeout / .milliseconds(1))ms"
         return "SELECT set_config('lock_timeout', \(timeout), true)"
@@ -28,10 +28,10 @@ public final class Transaction: Queries {
 
     /// Runs the statements in one round trip.
     public func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        let preface = (isBegun ? [] : ["BEGIN"]) + (lockLimit().map { [$0] } ?? [])
+        let preamble = (isBegun ? [] : ["BEGIN"]) + (lockLimit().map { [$0] } ?? [])
         isBegun = true
-        if preface.isEmpty { return try await connection.pipeline(statements) }
-        return Array(try await connection.pipeline(preface + statements).dropFirst(preface.count))
+        if preamble.isEmpty { return try await connection.pipeline(statements) }
+        return Array(try await connection.pipeline(preamble + statements).dropFirst(preamble.count))
     }
 
     /// Runs a text of several statements without parameters and discards their results: for migrations.
@@ -41,18 +41,18 @@ public final class Transaction: Queries {
     }
 
     /// Commits the transaction.
-    /// - Throws: `refused` also when an earlier statement failed and the caller ignored its error.
+    /// - Throws: `refused` even if an earlier statement failed and the caller ignored its error.
     func commit() async throws(PostgresError) {
-        guard let rows = try await end("COMMIT"), rows.command != "COMMIT" else { return }
+        guard let rows = try await end("COMMIT"), rows.commandTag != "COMMIT" else { return }
         throw .refused(.rolledBack)
     }
 
     func rollBack() async throws(PostgresError) { _ = try await end("ROLLBACK") }
 
-    /// Sends the statement that ends the transaction; nil if none is open.
+    /// Sends the statement that ends the transaction. Returns nil if none is open.
     private func end(_ statement: SQL) async throws(PostgresError) -> Rows? {
-        guard isBegun, !isOver else { return nil }
-        isOver = true
+        guard isBegun, !hasEnded else { return nil }
+        hasEnded = true
         return try await connection.pipeline([statement]).first
     }
 }

@@ -2,8 +2,8 @@ import Dispatch
 
 /// A few threads for calls that block or compute for long (such as password hashing), with a bounded queue.
 public final class BlockingPool: Sendable {
-    /// The queue is full.
-    public struct Busy: Error {
+    /// The error of a call that is not run, because the queue is full or the pool has stopped.
+    public struct BusyError: Error {
         public init() {}
     }
 
@@ -18,7 +18,7 @@ public final class BlockingPool: Sendable {
     }
 
     private let state: Locked<State>
-    private let work = DispatchSemaphore(value: 0)
+    private let queuedCalls = DispatchSemaphore(value: 0)
 
     /// - Parameters:
     ///   - threads: how many calls run at the same time.
@@ -32,20 +32,21 @@ public final class BlockingPool: Sendable {
     /// Ends the threads once the queue is empty.
     public func stop() {
         state.withLock { $0.isStopped = true }
-        work.signal()
+        queuedCalls.signal()
     }
 
     /// The number of waiting calls.
-    public var waiting: Int { state.withLock { $0.queue.count } }
+    public var waitingCalls: Int { state.withLock { $0.queue.count } }
 
     /// Runs `body` on one of the threads, and returns its result on the caller's executor.
     /// - Parameters:
     ///   - lane: the kind of call, from 0.
     ///   - client: any number that distinguishes callers: callers of one lane take turns too.
-    /// - Throws: `Busy` if the queue is full, or if the call was later displaced by another client's.
+    /// - Throws: `BusyError` if the pool has stopped, if the queue is full, or if a call of another client displaced
+    ///   this one.
     public func run<Value: Sendable>(
         lane: Int = 0, client: Int = 0, _ body: @escaping @Sendable () -> Value
-    ) async throws(Busy) -> Value {
+    ) async throws(BusyError) -> Value {
         let result: Value? = await withCheckedContinuation { continuation in
             let call = Call(
                 run: { continuation.resume(returning: body()) }, refuse: { continuation.resume(returning: nil) })
@@ -55,21 +56,21 @@ public final class BlockingPool: Sendable {
                 let refused = state.queue.append(call, lane: lane, client: client)
                 return (refused, state.queue.count > before)
             }
-            if isQueued { work.signal() }
+            if isQueued { queuedCalls.signal() }
             refused?.refuse()
         }
-        guard let result else { throw Busy() }
+        guard let result else { throw BusyError() }
         return result
     }
 
     private func serve() {
         while true {
-            work.wait()
+            queuedCalls.wait()
             let (next, isStopped) = state.withLock { ($0.queue.popFirst(), $0.isStopped) }
             if let next {
                 next.run()
             } else if isStopped {
-                work.signal()
+                queuedCalls.signal()
                 return
             }
         }

@@ -2,7 +2,7 @@ import Glibc
 
 /// The limit on open descriptors of this process.
 public enum DescriptorLimit {
-    /// The limit that is in force (low by default for programs that use select), and the one to which it may be raised.
+    /// Returns the current limit (low by default, for programs that use select), and the one to which it may be raised.
     public static func current() -> (soft: Int, hard: Int) {
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return (1_024, 1_024) }
@@ -14,9 +14,9 @@ public enum DescriptorLimit {
     public static func raise() -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return 1_024 }
-        var raised = limit
-        raised.rlim_cur = limit.rlim_max
-        return Int(clamping: unsafe setrlimit(resource, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur)
+        var newLimit = limit
+        newLimit.rlim_cur = limit.rlim_max
+        return Int(clamping: unsafe setrlimit(resource, &newLimit) == 0 ? newLimit.rlim_cur : limit.rlim_cur)
     }
 
     private static var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }

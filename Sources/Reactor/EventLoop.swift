@@ -16,20 +16,21 @@ public actor EventLoop {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
+    /// Creates a loop, which `run` or `start` runs.
     /// - Throws: if the kernel refuses a descriptor.
     public init(name: String) throws(SystemError) {
         try self.init(name: name) { sched_yield() }
     }
 
-    /// - Parameter yield: lets another thread have the processor.
+    /// - Parameter yield: yields the processor to another thread.
     init(name: String, yield: @escaping @Sendable () -> Void) throws(SystemError) {
         self.name = name
         executor = try LoopExecutor()
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw .last("epoll_create1") }
         poller = Poller(epoll: epoll, executor: executor, yield: yield)
-        let refused = CLinuxWatch(epoll, EPOLL_CTL_ADD, executor.wakeDescriptor, 0, UInt32(CLinuxReadable))
-        guard refused == 0 else { throw SystemError(call: "epoll_ctl", number: -refused) }
+        let status = CLinuxWatch(epoll, EPOLL_CTL_ADD, executor.wakeDescriptor, 0, UInt32(CLinuxReadable))
+        guard status == 0 else { throw SystemError(call: "epoll_ctl", number: -status) }
     }
 
     /// Runs the loop on the calling thread until `stop`.
@@ -48,8 +49,9 @@ public actor EventLoop {
         try Thread.start(name: name) { self.run() }
     }
 
-    /// Makes `run` return after the current turn and the jobs queued then. Callable from any thread. Descriptors and
-    /// timers are not served afterwards; tasks that resume later still run, see `LoopExecutor.leaveThread`.
+    /// Makes `run` return after the current turn and the jobs that are queued by then. Callable from any thread.
+    /// Descriptors and timers are not served afterwards; tasks that resume later still run, see
+    /// `LoopExecutor.leaveThread`.
     public nonisolated func stop() {
         isStopRequested.store(true, ordering: .releasing)
         executor.wake()

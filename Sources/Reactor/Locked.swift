@@ -2,8 +2,8 @@ import Glibc
 
 /// A value shared by several threads. Each access holds a pthread mutex.
 ///
-/// For short sections that do not suspend. It uses a pthread mutex because the thread sanitizer does not understand the
-/// standard library's `Mutex`.
+/// It is for short sections that do not suspend. It uses a pthread mutex because the thread sanitizer does not
+/// understand the standard library's `Mutex`.
 @safe public final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

@@ -2,7 +2,7 @@ import CLinux
 
 /// Carries a non-Sendable value between two pieces of code that run on the same loop's thread.
 ///
-/// Sound only if both run on the same loop; debug builds trap otherwise.
+/// It is sound only if both run on the same loop; debug builds trap otherwise.
 public struct LoopBound<Value>: @unchecked Sendable {
     @usableFromInline let content: Value
     @usableFromInline let loop: UInt64
@@ -19,5 +19,5 @@ public struct LoopBound<Value>: @unchecked Sendable {
     }
 }
 
-/// The number of the loop that the calling thread runs; 0 for none.
+/// Returns the number of the loop that the calling thread runs; 0 for none.
 @usableFromInline func currentLoopNumber() -> UInt64 { CLinuxLoop() }

@@ -10,10 +10,10 @@ import Synchronization
 /// enqueued; otherwise the runtime would see a change of executor and enqueue the job again at every call.
 ///
 /// A job enqueued on the loop's thread goes to a plain array. A job from another thread takes a lock and wakes the loop
-/// through an eventfd. The class is Sendable because only the loop's thread uses the unsynchronised state (`local` and
-/// `running`).
+/// through an eventfd. The class is Sendable because only the loop's thread uses the unsynchronised state
+/// (`localEntries` and `runningEntries`).
 final class LoopExecutor: SerialExecutor, @unchecked Sendable {
-    /// Readable when the inbox has jobs of other threads.
+    /// The eventfd, which is readable when the inbox has jobs of other threads.
     let wakeDescriptor: Int32
 
     fileprivate struct Entry {
@@ -33,8 +33,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private static let lastNumber = Atomic<UInt64>(0)
     /// The number of the loop, set in the thread that runs its jobs.
     private let number = lastNumber.add(1, ordering: .relaxed).newValue
-    private var local: [Entry] = []
-    private var running: [Entry] = []
+    private var localEntries: [Entry] = []
+    private var runningEntries: [Entry] = []
 
     init() throws(SystemError) {
         wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -57,9 +57,9 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         adoptCurrentThread()
         while true {
             let isDone = inbox.withLock { inbox in
-                local.append(contentsOf: inbox.entries)
+                localEntries.append(contentsOf: inbox.entries)
                 inbox.entries.removeAll()
-                guard local.isEmpty else { return false }
+                guard localEntries.isEmpty else { return false }
                 inbox.hasLoopEnded = true
                 inbox.isWakePending = false
                 CLinuxSetLoop(0)
@@ -76,10 +76,10 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     fileprivate func enqueue(_ entry: Entry) {
         if isOnLoopThread {
-            local.append(entry)
+            localEntries.append(entry)
             return
         }
-        // Inside the lock: as soon as the loop sees the job it may run it, and may release the last reference to this
+        // The loop is woken inside the lock: once it sees the job, it may run it and release the last reference to this
         // object.
         inbox.withLock { inbox in
             inbox.entries.append(entry)
@@ -105,25 +105,25 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         _ = unsafe read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
         inbox.withLock { inbox in
             inbox.isWakePending = false
-            local.append(contentsOf: inbox.entries)
+            localEntries.append(contentsOf: inbox.entries)
             inbox.entries.removeAll(keepingCapacity: true)
         }
     }
 
-    var hasJobs: Bool { !local.isEmpty }
+    var hasJobs: Bool { !localEntries.isEmpty }
 
     /// Runs the jobs queued now. Jobs that they enqueue run in the next round, after events.
     func runQueuedJobs() {
-        swap(&local, &running)
+        swap(&localEntries, &runningEntries)
         let serial = unsafe asUnownedSerialExecutor()
-        for entry in running {
+        for entry in runningEntries {
             if let taskExecutor = entry.taskExecutor {
                 unsafe entry.job.runSynchronously(on: taskExecutor.asUnownedTaskExecutor())
             } else {
                 unsafe entry.job.runSynchronously(on: serial)
             }
         }
-        running.removeAll(keepingCapacity: true)
+        runningEntries.removeAll(keepingCapacity: true)
     }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }

@@ -18,23 +18,23 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
 
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Saturates at `distantFuture`.
+    /// Adds a duration; the sum is at most `distantFuture`.
     public static func + (moment: Self, span: Duration) -> Self {
         let (sum, overflow) = moment.nanoseconds.addingReportingOverflow(span.wholeNanoseconds)
         return MonotonicTime(nanoseconds: overflow ? .max : sum)
     }
 
-    /// Zero if `earlier` is later.
+    /// Returns the time since `earlier`; zero if that is later.
     public func elapsed(since earlier: Self) -> Duration { .nanoseconds(nanoseconds(since: earlier)) }
 
-    /// Zero if `earlier` is later.
+    /// Returns the nanoseconds since `earlier`; zero if that is later.
     public func nanoseconds(since earlier: Self) -> Int {
         nanoseconds > earlier.nanoseconds ? Int(clamping: nanoseconds - earlier.nanoseconds) : 0
     }
 }
 
 extension Duration {
-    /// Nanoseconds, clamped to 0…UInt64.max.
+    /// The number of nanoseconds, clamped to 0…UInt64.max.
     fileprivate var wholeNanoseconds: UInt64 {
         UInt64(clamping: attoseconds / 1_000_000_000)
     }

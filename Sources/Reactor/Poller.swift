@@ -3,7 +3,7 @@ import Glibc
 
 /// The descriptors, timers and tasks of a loop.
 ///
-/// Not Sendable: `EventLoop.poller` is available only on the loop's thread, so its users stay there.
+/// The type is not Sendable: `EventLoop.poller` is available only on the loop's thread, so its users stay there.
 public final class Poller {
     /// The monotonic time at the start of this turn.
     public private(set) var now = MonotonicTime.now()
@@ -17,13 +17,13 @@ public final class Poller {
     private var watches: [Watch?] = []
     private var lastGeneration: UInt32 = 0
     private var timers = TimerQueue()
-    private var endOfTurn: [() -> Void] = []
-    /// Tasks that wait for their next slice.
-    private var slices: [CheckedContinuation<Void, Never>] = []
+    private var endOfTurnActions: [() -> Void] = []
+    /// The tasks that wait for their next slice.
+    private var sliceWaiters: [CheckedContinuation<Void, Never>] = []
     /// Whether the loop has stopped turning.
     private var hasEnded = false
-    private var run = YieldBudget(from: .now())
-    /// Lets another thread have the processor; tests count the calls.
+    private var yieldBudget = YieldBudget(from: .now())
+    /// The function that yields the processor to another thread; tests count its calls.
     private let yield: () -> Void
     private var events = [CLinuxEvent](repeating: CLinuxEvent(), count: eventsPerTurn)
 
@@ -33,7 +33,7 @@ public final class Poller {
         var interest: Interest
     }
 
-    /// - Parameter epoll: owned; closed with the poller.
+    /// - Parameter epoll: the descriptor, which the poller owns and closes.
     init(epoll: Int32, executor: LoopExecutor, yield: @escaping () -> Void) {
         self.epoll = epoll
         self.executor = executor
@@ -54,13 +54,14 @@ public final class Poller {
         _ descriptor: Int32, for interest: Interest, _ handler: any ReadinessHandler
     ) throws(SystemError) {
         lastGeneration &+= 1
-        let refused = CLinuxWatch(epoll, EPOLL_CTL_ADD, descriptor, lastGeneration, interest.rawValue)
-        guard refused == 0 else { throw SystemError(call: "epoll_ctl", number: -refused) }
+        let status = CLinuxWatch(epoll, EPOLL_CTL_ADD, descriptor, lastGeneration, interest.rawValue)
+        guard status == 0 else { throw SystemError(call: "epoll_ctl", number: -status) }
         let index = Int(descriptor)
         while watches.count <= index { watches.append(nil) }
         watches[index] = Watch(handler: handler, generation: lastGeneration, interest: interest)
     }
 
+    /// Changes the events that a watched descriptor is watched for.
     public func change(_ descriptor: Int32, to interest: Interest) {
         let index = Int(descriptor)
         guard index < watches.count, let watch = watches[index], watch.interest != interest else { return }
@@ -86,23 +87,23 @@ public final class Poller {
 
     public func cancel(_ timer: TimerID) { timers.cancel(timer) }
 
-    /// Runs `action` once, just before the loop waits again: the place to send what was gathered during a turn. If
+    /// Runs `action` once, just before the loop waits again, for example to send what was collected during a turn. If
     /// called from such an action, it runs `action` in the next turn, which does not wait for events.
-    public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurn.append(action) }
+    public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurnActions.append(action) }
 
     /// Suspends until the loop's next turn. Each turn resumes one waiting task, in order of arrival, so that long work
     /// in slices delays a turn by at most one slice.
     public func yieldSlice() async {
         guard !hasEnded else { return await Task.yield() }
-        await withCheckedContinuation { slices.append($0) }
+        await withCheckedContinuation { sliceWaiters.append($0) }
     }
 
     /// Resumes all tasks that wait for a turn, because the loop has stopped.
     func end() {
         hasEnded = true
-        let waiting = slices
-        slices.removeAll()
-        for slice in waiting { slice.resume() }
+        let waiters = sliceWaiters
+        sliceWaiters.removeAll()
+        for waiter in waiters { waiter.resume() }
     }
 
     /// Starts a task on this loop. It stays on the loop, so its captures need not be Sendable.
@@ -110,13 +111,13 @@ public final class Poller {
 
     /// Like `spawn`, and returns the task so that it can be cancelled.
     public func spawnCancellable(_ body: @escaping () async -> Void) -> Task<Void, Never> {
-        // Sound because the box is opened on the thread that created it.
+        // This is sound because the task reads the value on the loop's thread, which creates it here.
         let bound = LoopBound(value: body)
         return Task(executorPreference: tasks) { await bound.value() }
     }
 
-    /// Runs something to its end on this loop, also if the calling task is cancelled meanwhile.
-    public func finish<Value: Sendable>(_ body: @escaping () async throws -> Value) async throws -> Value {
+    /// Runs `body` to its end on this loop, even if the calling task is cancelled meanwhile.
+    public func runToCompletion<Value: Sendable>(_ body: @escaping () async throws -> Value) async throws -> Value {
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
             spawn {
                 do { continuation.resume(returning: .success(try await body())) } catch {
@@ -128,7 +129,7 @@ public final class Poller {
     }
 
     /// Suspends until the continuation passed to `begin` is resumed. If the task is cancelled meanwhile, on any thread,
-    /// `onCancel` runs on this loop; it MUST resume the continuation unless that was done.
+    /// `onCancel` runs on this loop; it MUST resume the continuation unless that has been done.
     public func waitUnlessCancelled<Value: Sendable>(
         _ begin: (CheckedContinuation<Value, Never>) -> Void, onCancel: @escaping () -> Void
     ) async -> Value {
@@ -146,15 +147,15 @@ public final class Poller {
     /// Waits for events until the next timer (not at all if jobs are queued) and delivers them.
     func turn() {
         runEndOfTurn()
-        if !slices.isEmpty { slices.removeFirst().resume() }
-        let asked = MonotonicTime.now()
-        if run.isOver(at: asked) { yield() }
-        let timeout = executor.hasJobs || !endOfTurn.isEmpty ? 0 : timeoutInMilliseconds(at: asked)
+        if !sliceWaiters.isEmpty { sliceWaiters.removeFirst().resume() }
+        let waitStart = MonotonicTime.now()
+        if yieldBudget.takeYield(at: waitStart) { yield() }
+        let timeout = executor.hasJobs || !endOfTurnActions.isEmpty ? 0 : timeoutInMilliseconds(at: waitStart)
         let count = unsafe events.withUnsafeMutableBufferPointer { events in
             unsafe CLinuxWait(epoll, events.baseAddress, Int32(events.count), timeout)
         }
         now = .now()
-        run.asked(at: asked, answeredAt: now)
+        yieldBudget.recordWait(from: waitStart, to: now)
         for index in 0..<max(0, Int(count)) {
             let event = events[index]
             if event.descriptor == executor.wakeDescriptor { executor.collectInbox() } else { deliver(event) }
@@ -176,9 +177,9 @@ public final class Poller {
     }
 
     private func runEndOfTurn() {
-        guard !endOfTurn.isEmpty else { return }
-        let actions = endOfTurn
-        endOfTurn.removeAll(keepingCapacity: true)
+        guard !endOfTurnActions.isEmpty else { return }
+        let actions = endOfTurnActions
+        endOfTurnActions.removeAll(keepingCapacity: true)
         for action in actions { action() }
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A system call that failed: which one, and its error number.
+/// A failed system call: its name and its error number.
 public struct SystemError: Error, Hashable, CustomStringConvertible {
     public let call: String
     public let number: Int32
@@ -10,7 +10,7 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
         self.number = number
     }
 
-    /// The error of the call that just returned -1.
+    /// Returns the error of the call that just returned -1.
     public static func last(_ call: String) -> SystemError { SystemError(call: call, number: errno) }
 
     public var description: String {

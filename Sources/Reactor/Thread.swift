@@ -16,7 +16,7 @@ enum Thread {
     static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()
-        let refused = unsafe pthread_create(
+        let status = unsafe pthread_create(
             &thread, nil,
             { argument in
                 guard let argument = unsafe argument else { return nil }
@@ -25,9 +25,9 @@ enum Thread {
                 start.body()
                 return nil
             }, start.toOpaque())
-        guard refused == 0 else {
+        guard status == 0 else {
             unsafe start.release()
-            throw SystemError(call: "pthread_create", number: refused)
+            throw SystemError(call: "pthread_create", number: status)
         }
         pthread_detach(thread)
     }

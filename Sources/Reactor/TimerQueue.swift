@@ -14,7 +14,7 @@ struct TimerQueue {
     private var actions: [UInt64: () -> Void] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// The deadline of the next timer that is not cancelled; nil if there is none.
+    /// Returns the deadline of the next timer that is not cancelled; nil if there is none.
     mutating func peekDeadline() -> MonotonicTime? {
         while let first = heap.first {
             if actions[first.number] != nil { return first.deadline }
@@ -73,13 +73,13 @@ struct TimerQueue {
     private mutating func siftDown(_ start: Int) {
         var parent = start
         while true {
-            var least = parent
+            var earliest = parent
             for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
-                if Self.isBefore(heap[child], heap[least]) { least = child }
+                if Self.isBefore(heap[child], heap[earliest]) { earliest = child }
             }
-            guard least != parent else { return }
-            heap.swapAt(parent, least)
-            parent = least
+            guard earliest != parent else { return }
+            heap.swapAt(parent, earliest)
+            parent = earliest
         }
     }
 }

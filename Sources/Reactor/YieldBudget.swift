@@ -1,8 +1,8 @@
-/// The time for which a loop has had its processor to itself: since it last waited for events, or yielded.
+/// The time for which a loop has used its processor without a pause: since it last waited for events, or yielded.
 ///
-/// A loop that always finds work never waits, and the kernel takes its processor only at a tick, after 4 ms and more. What
-/// needs the same processor stands still meanwhile: other loops, clients on the machine, PostgreSQL. So a busy loop yields
-/// by itself; where nobody else needs the processor, that costs a system call.
+/// A loop that always finds work never waits, and the kernel takes its processor away only at a tick, after 4 ms or
+/// more. Meanwhile nothing else runs on that processor: no other loop, no client on the machine, no PostgreSQL.
+/// Therefore a busy loop yields; if no other thread needs the processor, that costs only a system call.
 struct YieldBudget {
     /// The time after which a loop yields, in nanoseconds.
     private static let limit = 250_000
@@ -13,15 +13,15 @@ struct YieldBudget {
 
     init(from start: MonotonicTime) { self.start = start }
 
-    /// Whether the loop must yield now; then a new run begins.
-    mutating func isOver(at now: MonotonicTime) -> Bool {
+    /// Returns whether the loop must yield now. If so, the measured time begins again.
+    mutating func takeYield(at now: MonotonicTime) -> Bool {
         guard now.nanoseconds(since: start) >= Self.limit else { return false }
         start = now
         return true
     }
 
-    /// Counts a call for events: a new run begins if it has waited.
-    mutating func asked(at asked: MonotonicTime, answeredAt now: MonotonicTime) {
-        if now.nanoseconds(since: asked) >= Self.shortestWait { start = now }
+    /// Records a call for events. If it has waited, the measured time begins again.
+    mutating func recordWait(from callStart: MonotonicTime, to now: MonotonicTime) {
+        if now.nanoseconds(since: callStart) >= Self.shortestWait { start = now }
     }
 }

@@ -1,14 +1,16 @@
 extension SQL {
-    /// A part of a statement's text, in one word: every request combines and compares many of them.
+    /// A part of a statement's text, in one machine word: every request combines and compares
+    /// many of them.
     struct Piece: Hashable, Sendable {
         enum Kind: UInt {
             case literal
-            /// The next of `runtimeTexts`.
+            /// The next element of `runtimeTexts`.
             case runtimeText
             /// The placeholder of the next value.
             case value
+            /// A number that is written into the text.
             case number
-            // The following are for `merged`.
+            // The following kinds are for statements that `merged` merges.
             /// The position of the table of merged values; empty in a single statement.
             case requests
             /// Text for merged statements only; empty in a single statement.
@@ -29,7 +31,7 @@ extension SQL {
         static func literal(_ text: StaticString) -> Piece { Piece(.literal, unsafe UInt(bitPattern: text.utf8Start)) }
         static let runtimeText = Piece(.runtimeText)
         static func value(_ type: SQLType) -> Piece { Piece(.value, UInt(type.rawValue)) }
-        /// - Precondition: it is not negative.
+        /// - Precondition: `number` is not negative.
         static func number(_ number: Int) -> Piece { Piece(.number, UInt(number)) }
         static let requests = Piece(.requests)
         static func onlyMerged(_ text: StaticString) -> Piece {

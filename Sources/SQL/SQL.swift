@@ -35,7 +35,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             if text.utf8CodeUnitCount > 0 { sql.pieces.append(.literal(text)) }
         }
 
-        /// A value, bound as a parameter.
+        /// Appends a value, which is bound as a parameter.
         @inlinable
         public mutating func appendInterpolation(_ value: some SQLBindable) { append(value.sqlValue) }
 
@@ -44,22 +44,23 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             append(value?.sqlValue ?? .null(Value.sqlType))
         }
 
-        /// A value that is often missing: NULL is written out, which is no value to send and to merge.
+        /// Appends a value that is often nil. Nil becomes the text `NULL` instead of a parameter, so it is neither sent
+        /// nor merged.
         @inlinable
         public mutating func appendInterpolation<Value: SQLBindable>(rare value: Value?) {
             if let value { append(value.sqlValue) } else { appendLiteral("NULL") }
         }
 
-        /// Another part of the statement; its parameters are renumbered.
+        /// Appends a part of the statement; its parameters are renumbered.
         public mutating func appendInterpolation(_ part: SQL) {
             if !part.values.isEmpty { reserveValues() }
             sql.append(part)
         }
 
-        /// A constant of the program as part of the text, so that the planner knows it: for example a limit.
+        /// Appends a constant of the program as text, so that the planner knows it: for example a limit.
         public mutating func appendInterpolation(literal number: Int) { sql.pieces.append(.number(number)) }
 
-        /// Text that is used only when the statement is merged with others.
+        /// Appends text that is used only if the statement is merged with others.
         public mutating func appendInterpolation(merged text: StaticString) { sql.pieces.append(.onlyMerged(text)) }
 
         @usableFromInline
@@ -69,7 +70,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             sql.values.append(value)
         }
 
-        /// Room for the values, before the first of them: many statements have none.
+        /// Reserves capacity before the first value is appended: many statements have no values.
         private mutating func reserveValues() {
             if sql.values.isEmpty { sql.values.reserveCapacity(2 * interpolationCount) }
         }
@@ -114,8 +115,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         return text
     }
 
-    /// Identifies the text without building it: by the addresses of its literals and the values between them.
-    /// Nil for a statement with runtime text. Statements of the same shape have the same text and value types.
+    /// The key that identifies the text without building it: the addresses of its literals and the types of the values
+    /// between them. Nil for a statement with runtime text. Statements with equal keys have one *shape*: the same text
+    /// and the same types of values.
     public var statementKey: StatementKey? { runtimeTexts.isEmpty ? StatementKey(pieces: pieces) : nil }
 
     /// The identity of a statement's text; fast to compare and to hash.

@@ -1,14 +1,14 @@
-/// A value of a result, as a database holds it. Each property is nil where the cell holds no such value.
+/// A value of a result, as a database stores it. Each property is nil if the cell holds no value of that type.
 public protocol SQLCell {
     var boolean: Bool? { get }
     var integer: Int64? { get }
     var double: Double? { get }
-    /// Text, and the text of a JSON document.
+    /// The text of a text value or of a JSON document.
     var text: String? { get }
     var bytes: [UInt8]? { get }
-    /// A UUID, as two numbers.
+    /// The UUID, as two numbers.
     var uuid: (high: UInt64, low: UInt64)? { get }
-    /// A moment, in microseconds since 1970-01-01T00:00:00Z.
+    /// The moment, in microseconds since 1970-01-01T00:00:00Z.
     var timestamp: Int64? { get }
     var time: SQLTime? { get }
 }
@@ -87,7 +87,7 @@ extension [UInt8]: SQLDecodable {
     }
 }
 
-/// A closed set of words is read from its raw value.
+/// Reads an enumeration of strings from its raw value.
 extension SQLDecodable where Self: RawRepresentable, RawValue == String {
     @inlinable
     public init?(cell: (some SQLCell)?) {

@@ -1,4 +1,4 @@
-/// A parameter's value, in the terms both databases understand.
+/// A parameter's value, in terms that PostgreSQL and SQLite understand.
 public enum SQLValue: Hashable, Sendable {
     case null(SQLType)
     case boolean(Bool)
@@ -25,7 +25,7 @@ public enum SQLValue: Hashable, Sendable {
         case .uuid: .uuid
         case .timestamp: .timestamp
         case .json: .json
-        case .array(let element, _): element.array ?? element
+        case .array(let element, _): element.arrayType ?? element
         }
     }
 }
@@ -36,8 +36,8 @@ public enum SQLType: UInt8, Sendable {
     case integer, double, text, bytes, uuid, timestamp, json
     case booleans, integers, doubles, texts, byteStrings, uuids, timestamps, jsons
 
-    /// The arrays of a scalar type; nil for an array.
-    public var array: SQLType? { rawValue <= 8 ? SQLType(rawValue: rawValue + 8) : nil }
+    /// The type of arrays of this scalar type; nil for an array type.
+    public var arrayType: SQLType? { rawValue <= 8 ? SQLType(rawValue: rawValue + 8) : nil }
 }
 
 /// A Swift value that can be a parameter.
@@ -81,7 +81,7 @@ extension [UInt8]: SQLBindable {
     public var sqlValue: SQLValue { .bytes(self) }
 }
 
-/// A closed set of words is bound as its raw value.
+/// Binds an enumeration of strings as its raw value.
 extension SQLBindable where Self: RawRepresentable, RawValue == String {
     @inlinable public static var sqlType: SQLType { .text }
     @inlinable public var sqlValue: SQLValue { .text(rawValue) }
@@ -89,7 +89,7 @@ extension SQLBindable where Self: RawRepresentable, RawValue == String {
 
 /// Scalar values bound as one array parameter: `= ANY(\(SQLList(ids)))`.
 public struct SQLList<Element: SQLBindable>: SQLBindable {
-    public static var sqlType: SQLType { Element.sqlType.array ?? Element.sqlType }
+    public static var sqlType: SQLType { Element.sqlType.arrayType ?? Element.sqlType }
     public let sqlValue: SQLValue
 
     public init(_ values: [Element]) { sqlValue = .array(Element.sqlType, values.map(\.sqlValue)) }

@@ -59,17 +59,17 @@ import SQL
 
     private func bind(_ text: String, at index: Int32) -> Int32 {
         // The text has a trailing zero, which the length leaves out.
-        unsafe sqlite3_bind_text64(handle, index, text, UInt64(text.utf8.count), copied, UInt8(SQLITE_UTF8))
+        unsafe sqlite3_bind_text64(handle, index, text, UInt64(text.utf8.count), sqliteTransient, UInt8(SQLITE_UTF8))
     }
 
     private func bind(_ bytes: [UInt8], at index: Int32) -> Int32 {
         if bytes.isEmpty { return unsafe sqlite3_bind_zeroblob(handle, index, 0) }
         return unsafe bytes.withUnsafeBytes {
-            unsafe sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), copied)
+            unsafe sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), sqliteTransient)
         }
     }
 
-    /// Steps to the next row; false when there is none.
+    /// Advances to the next row. Returns false if there is none.
     func step() throws(SQLiteError) -> Bool {
         let code = unsafe sqlite3_step(handle)
         switch code {
@@ -79,7 +79,7 @@ import SQL
         }
     }
 
-    // MARK: The present row
+    // MARK: Current row
 
     func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
@@ -103,8 +103,8 @@ import SQL
     func integer(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(handle, Int32(column)) }
 }
 
-/// Tells SQLite to copy what it is given before the call returns (SQLITE_TRANSIENT, which C spells as a cast).
-private let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+/// Makes SQLite copy a value before the call returns: SQLITE_TRANSIENT, which C defines as a cast.
+private let sqliteTransient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 private func uuidBytes(_ high: UInt64, _ low: UInt64) -> [UInt8] {
     var bytes: [UInt8] = []

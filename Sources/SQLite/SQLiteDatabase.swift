@@ -2,15 +2,15 @@ import CSQLite
 import Glibc
 import SQL
 
-/// One SQLite file, open for one thread at a time: the only place that calls SQLite.
+/// One open SQLite file, used by one thread at a time.
 ///
-/// The file and what SQLite puts beside it (`-wal`, `-shm`) can be read by their owner alone. Writes go through a
-/// write-ahead log: if the process dies at any moment, the file holds every transaction that was committed and nothing of
-/// any other. Foreign keys are enforced; a lock held by another process is waited for.
+/// Only their owner can read the file and the files that SQLite creates beside it (`-wal`, `-shm`). Writes go through a
+/// write-ahead log: if the process dies at any moment, the file holds every committed transaction and nothing of any
+/// other. Foreign keys are enforced. A call waits for a lock of another process until the busy timeout ends.
 @safe public final class SQLiteDatabase {
     /// The durability of a committed transaction: the event that it survives.
     public enum Durability: Sendable {
-        /// The end of the process, not always a power cut; the file stays consistent.
+        /// The end of the process. A power cut may lose the transaction, but leaves the file consistent.
         case process
         /// A power cut.
         case powerCut
@@ -19,13 +19,13 @@ import SQL
     private let handle: OpaquePointer
     private var statements: [SQL.StatementKey: PreparedStatement] = [:]
     private var isInTransaction = false
-    /// Runs after each step of a writing statement, for tests of what a killed process leaves.
+    /// The function that runs after each statement that may write, for tests of what a killed process leaves.
     var afterWrite: (() -> Void)?
 
     private static let statementLimit = 128
 
-    /// Opens the file, and creates it where it is missing.
-    /// - Throws: `corrupt` for a file that is not a database, `inaccessible` where it cannot be opened.
+    /// Opens the file, and creates it if it is missing.
+    /// - Throws: `corrupt` for a file that is not a database, `inaccessible` if it cannot be opened.
     public init(
         path: String, durability: Durability = .process, busyTimeoutMilliseconds: Int32 = 5_000
     ) throws(SQLiteError) {
@@ -70,7 +70,7 @@ import SQL
         return values
     }
 
-    /// The first row's value; nil when there is no row.
+    /// Runs a statement and returns the first row's value; nil if there is no row.
     public func first<Value>(
         _ statement: SQL, _ read: (SQLiteRow) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value? {
@@ -93,15 +93,15 @@ import SQL
         return Int(unsafe sqlite3_changes64(handle))
     }
 
-    /// Runs one statement after another, without parameters. Never with input in them.
+    /// Runs several statements without parameters. The script MUST NOT contain input.
     public func run(script: String) throws(SQLiteError) {
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// Runs `body` as one transaction: all of it is committed or, when it throws or the process dies, nothing.
+    /// Runs `body` as one transaction: all of it is committed or, if it throws or the process dies, nothing.
     ///
-    /// It takes the write lock at once, so that `body` never fails late because another process was faster.
+    /// The transaction takes the write lock first, so that `body` cannot fail later because another process writes.
     @discardableResult
     public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         precondition(!isInTransaction, "transactions do not nest")
@@ -121,8 +121,9 @@ import SQL
 
     // MARK: Schema
 
-    /// Brings the schema up to `migrations`: the first is version 1, each in a transaction with its number.
-    /// - Throws: `newerSchema` when the file has seen more migrations than there are.
+    /// Applies the migrations that the file lacks, each in one transaction with its version number. The first migration
+    /// is version 1.
+    /// - Throws: `newerSchema` if more migrations were applied to the file than `migrations` contains.
     public func migrate(_ migrations: [String]) throws {
         var version = try userVersion()
         guard version <= migrations.count else { throw SQLiteError.newerSchema(version: version) }
@@ -149,11 +150,11 @@ import SQL
         return findings == ["ok"]
     }
 
-    /// Overwrites what is deleted from now on with zeros.
+    /// Makes SQLite overwrite data with zeros whenever it is deleted from now on.
     public func enableSecureDelete() throws(SQLiteError) { try run(script: "PRAGMA secure_delete = ON") }
 
-    /// Writes the file anew, so that it has nothing of what was deleted, and empties the write-ahead log. Not within a
-    /// transaction.
+    /// Rewrites the file, so that it contains no deleted data, and empties the write-ahead log. MUST NOT be called
+    /// within a transaction.
     public func vacuum() throws(SQLiteError) {
         try run(script: "VACUUM")
         try run(script: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -162,7 +163,7 @@ import SQL
     /// Limits the file to that many pages of 4 KiB.
     public func limitPages(to count: Int) throws(SQLiteError) { try run(script: "PRAGMA max_page_count = \(count)") }
 
-    /// The bytes of the file's pages in use.
+    /// Returns the size of the file's pages that are in use, in bytes.
     public func size() throws(SQLiteError) -> Int {
         let (pages, free, bytes) = (
             try pragma("PRAGMA page_count"), try pragma("PRAGMA freelist_count"), try pragma("PRAGMA page_size")
@@ -177,13 +178,13 @@ import SQL
     // MARK: Preparing
 
     private func prepare(_ statement: SQL) throws(SQLiteError) -> PreparedStatement {
-        guard let shape = statement.statementKey else {
+        guard let key = statement.statementKey else {
             throw .failed(code: SQLITE_MISUSE, "a statement of runtime text")
         }
-        if let known = statements[shape], !known.isInUse { return known }
+        if let cached = statements[key], !cached.isInUse { return cached }
         let prepared = try unsafe PreparedStatement(statement.text, handle)
         if statements.count >= Self.statementLimit { statements.removeAll() }
-        statements[shape] = prepared
+        statements[key] = prepared
         return prepared
     }
 

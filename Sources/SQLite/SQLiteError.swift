@@ -19,7 +19,7 @@ public enum SQLiteError: Error, Hashable, Sendable {
     /// Anything else: a fault of the program.
     case failed(code: Int32, String)
 
-    /// The error of a call's extended result code.
+    /// Creates the error for a call's extended result code.
     init(code: Int32, _ message: @autoclosure () -> String) {
         switch code & 0xff {
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .corrupt

@@ -5,7 +5,7 @@ public struct SQLiteRow {
     let statement: PreparedStatement
 
     /// The value of the column with that name.
-    /// - Throws: `unexpectedShape` when there is no such column, or it does not hold such a value.
+    /// - Throws: `unexpectedShape` if there is no such column, or it holds no value of this type.
     public subscript<Value: SQLDecodable>(name: String) -> Value {
         get throws(SQLiteError) {
             guard let column = statement.columnNames.firstIndex(of: name) else {
@@ -19,7 +19,7 @@ public struct SQLiteRow {
         }
     }
 
-    /// A column by index: 0 when it is null or not a number.
+    /// Returns the integer in a column by its index; 0 if it is null or not a number.
     public func integer(_ column: Int) -> Int64 { statement.integer(column) }
 }
 
@@ -33,7 +33,7 @@ public enum SQLiteCell: Hashable, Sendable {
 }
 
 extension SQLiteCell: SQLCell {
-    /// 0 or 1.
+    /// The boolean for the integer 0 or 1.
     public var boolean: Bool? {
         switch self {
         case .integer(0): false
@@ -44,7 +44,7 @@ extension SQLiteCell: SQLCell {
 
     public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
 
-    /// A whole number too.
+    /// The floating-point number, or an integer as one.
     public var double: Double? {
         switch self {
         case .double(let value): value
@@ -57,7 +57,7 @@ extension SQLiteCell: SQLCell {
 
     public var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
 
-    /// Sixteen bytes, most significant first.
+    /// The UUID of sixteen bytes, most significant first.
     public var uuid: (high: UInt64, low: UInt64)? {
         guard case .bytes(let bytes) = self, bytes.count == 16 else { return nil }
         func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }

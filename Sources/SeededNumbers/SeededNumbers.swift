@@ -1,4 +1,5 @@
-/// A random number generator that gives the same run for the same seed (SplitMix64, G. Steele, D. Lea, C. Flood).
+/// A random number generator that produces the same sequence for the same seed (SplitMix64 by G. Steele, D. Lea and
+/// C. Flood).
 public struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 

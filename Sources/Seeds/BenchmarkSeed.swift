@@ -61,7 +61,7 @@ public enum BenchmarkSeed {
 
     private static func refuseUnlessEmpty(_ databaseURL: String) async throws {
         try await Schema.withDatabase(databaseURL) { database in
-            guard try await database.query("SELECT count(*) AS n FROM families").one()["n"] == 0 else {
+            guard try await database.query("SELECT count(*) AS n FROM families").onlyRow()["n"] == 0 else {
                 throw SeedFault.notEmpty
             }
         }

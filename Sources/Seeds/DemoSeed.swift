@@ -57,7 +57,7 @@ public enum DemoSeed {
             SELECT NOT EXISTS (SELECT 1 FROM families) AND seq = 0 AS is_unused
             FROM family_clock WHERE family_id = \(FamilyID.outside)
             """
-        ).one()["is_unused"]
+        ).onlyRow()["is_unused"]
     }
 
     private static func play(_ stage: DemoStage, _ progress: (String) -> Void) async throws {

@@ -51,7 +51,7 @@ public enum PersonaSeed {
         try await FeatureTransaction.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: clock, cost: cost)
         {
             services in
-            let found = try await services.database.query(Self.state).one()
+            let found = try await services.database.query(Self.state).onlyRow()
             if try found["is_seeded"] { return }
             guard try found["holds_seeds_only"] else { throw SeedFault.realData }
             try await make(services)

@@ -1,19 +1,19 @@
 import Domain
 
-/// The offsets of a zone after the last change that its file lists: one for good, or two that follow each other every
-/// year. In a file it is written as POSIX writes the variable `TZ`, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// The offsets of a zone after the last change that its file lists: one permanent offset, or two that alternate every
+/// year. A file contains it in the form of the POSIX variable `TZ`, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct RecurringClockChange: Sendable {
-    /// Seconds ahead of UTC that a zone may be: more than a day is no time zone.
+    /// The range of valid offsets from UTC, in seconds: up to about a day (RFC 9636).
     static let offsetRange = -93_599...93_599
 
-    private let standard: Int
-    private let summer: Summer?
+    private let standardOffset: Int
+    private let summer: SummerTime?
 
-    fileprivate struct Summer {
+    fileprivate struct SummerTime {
         let offset: Int
         let start: DayOfYear
         let end: DayOfYear
-        /// Seconds after local midnight of the start, in standard time, and of the end, in summer time.
+        /// The seconds after local midnight at which it starts, in standard time, and ends, in summer time.
         let startTime: Int
         let endTime: Int
     }
@@ -28,15 +28,16 @@ struct RecurringClockChange: Sendable {
         case weekday(month: Int, week: Int, weekday: Int)
     }
 
-    /// - Parameter seconds: since the epoch.
+    /// Returns the offset from UTC.
+    /// - Parameter seconds: the seconds since the epoch.
     func secondsFromUTC(at seconds: Int64) -> Int {
-        guard let summer else { return standard }
-        let year = CivilDate(daysSinceEpoch: floorDivide(seconds + Int64(standard), 86_400)).year
-        let start = summer.start.daysSinceEpoch(in: year) * 86_400 + Int64(summer.startTime - standard)
+        guard let summer else { return standardOffset }
+        let year = CivilDate(daysSinceEpoch: floorDivide(seconds + Int64(standardOffset), 86_400)).year
+        let start = summer.start.daysSinceEpoch(in: year) * 86_400 + Int64(summer.startTime - standardOffset)
         let end = summer.end.daysSinceEpoch(in: year) * 86_400 + Int64(summer.endTime - summer.offset)
-        // In the south the year begins and ends in summer time.
+        // In the southern hemisphere the year begins and ends in summer time.
         let isSummer = start < end ? start <= seconds && seconds < end : !(end <= seconds && seconds < start)
-        return isSummer ? summer.offset : standard
+        return isSummer ? summer.offset : standardOffset
     }
 }
 
@@ -58,7 +59,7 @@ extension RecurringClockChange.DayOfYear {
     }
 
     private static func first(_ month: Int, in year: Int) -> Int64 {
-        // Years beyond those of a date have the rule of the last one.
+        // Years outside the range of `CivilDate` are treated as its first or last year.
         CivilDate(year: min(max(year, 1), 9_999), month: month, day: 1)?.daysSinceEpoch ?? 0
     }
 }
@@ -66,26 +67,26 @@ extension RecurringClockChange.DayOfYear {
 // MARK: Reading
 
 extension RecurringClockChange {
-    /// Parses a rule; nil for a text that is none.
+    /// Parses a rule; nil for any other text.
     init?(_ text: String) {
         var reader = Reader(text)
-        guard reader.name(), let standard = reader.offset() else { return nil }
-        self.standard = -standard
+        guard reader.skipName(), let standard = reader.offset() else { return nil }
+        standardOffset = -standard
         guard !reader.isAtEnd else {
             summer = nil
             return
         }
-        guard reader.name() else { return nil }
+        guard reader.skipName() else { return nil }
         var offset = -standard + 3_600
         if !reader.isNext(",") {
-            guard let written = reader.offset() else { return nil }
-            offset = -written
+            guard let secondsBehindUTC = reader.offset() else { return nil }
+            offset = -secondsBehindUTC
         }
         guard reader.skip(","), let start = reader.day(), let startTime = reader.time(), reader.skip(","),
             let end = reader.day(), let endTime = reader.time(), reader.isAtEnd,
-            Self.offsetRange.contains(self.standard), Self.offsetRange.contains(offset)
+            Self.offsetRange.contains(standardOffset), Self.offsetRange.contains(offset)
         else { return nil }
-        summer = Summer(offset: offset, start: start, end: end, startTime: startTime, endTime: endTime)
+        summer = SummerTime(offset: offset, start: start, end: end, startTime: startTime, endTime: endTime)
     }
 
     private struct Reader {
@@ -103,18 +104,18 @@ extension RecurringClockChange {
             return true
         }
 
-        /// The abbreviation of a zone, with letters only or in angle brackets.
-        mutating func name() -> Bool {
+        /// Skips the abbreviation of a zone, of letters only or in angle brackets. Returns false if there is none.
+        mutating func skipName() -> Bool {
             let isQuoted = skip("<")
             let name = rest.prefix { isQuoted ? $0 != UInt8(ascii: ">") : isLetter($0) }
             rest = rest.dropFirst(name.count)
             return name.count >= 3 && (!isQuoted || skip(">"))
         }
 
-        /// Hours, minutes and seconds behind UTC, in seconds.
+        /// Reads the time behind UTC, in seconds.
         mutating func offset() -> Int? { clock(hours: 24) }
 
-        /// The time of a change in seconds, after a slash; without one it is two o'clock.
+        /// Reads the time of a change after a slash, in seconds; without a slash it is two o'clock.
         mutating func time() -> Int? { skip("/") ? clock(hours: 167) : 7_200 }
 
         mutating func day() -> DayOfYear? {

@@ -4,22 +4,22 @@ import Synchronization
 
 /// The IANA time zone database of this system, which a package of the system updates several times a year.
 ///
-/// Foundation has one of its own, which is as old as the toolchain that linked it.
+/// Foundation has its own database, which is as old as the toolchain that linked it.
 public final class ZoneDatabase: Sendable {
     /// The database in `/usr/share/zoneinfo`, or in the folder that `ZONEINFO` names.
     public static let system = ZoneDatabase(
         folder: ProcessInfo.processInfo.environment["ZONEINFO"] ?? "/usr/share/zoneinfo")
 
     public let folder: String
-    private let read: Mutex<Release?>
-    /// Grows whenever another release is found, so that tables drop what they have read of the one before.
+    private let loadedRelease: Mutex<Release?>
+    /// The number of changes of the release. When it grows, tables discard the zones of the previous release.
     private let generation = Atomic<Int>(0)
 
     /// A release of the database, as its file `tzdata.zi` names it.
     public struct Release: Sendable, Hashable {
-        /// Such as `2026f`; nil where the file does not say.
+        /// The name, such as `2026f`; nil if the file has none.
         public let name: String?
-        /// The file's time of change and size: what tells one release from another.
+        /// The time of the file's last change; with the size it distinguishes releases.
         fileprivate let changedAt: Date
         fileprivate let size: UInt64
 
@@ -31,26 +31,26 @@ public final class ZoneDatabase: Sendable {
 
     public init(folder: String) {
         self.folder = folder
-        read = Mutex(Self.release(in: folder))
+        loadedRelease = Mutex(Self.release(in: folder))
     }
 
-    /// The release that is in use; nil where the folder has no database.
-    public var release: Release? { read.withLock { $0 } }
+    /// The release in use; nil if the folder has no database.
+    public var release: Release? { loadedRelease.withLock { $0 } }
 
-    /// Looks for another release; zones that are asked afterwards are of that one. Reads the first line of a file, so it
-    /// may be called every few seconds.
+    /// Looks for a new release, from which later zones are read. It reads only the first line of a file, so it may be
+    /// called every few seconds.
     public func refresh() {
-        let isNew = read.withLock { release in
-            let found = Self.release(in: folder)
-            defer { release = found }
-            return release != found
+        let isNew = loadedRelease.withLock { release in
+            let current = Self.release(in: folder)
+            defer { release = current }
+            return release != current
         }
         if isNew { generation.add(1, ordering: .releasing) }
     }
 
     var currentGeneration: Int { generation.load(ordering: .acquiring) }
 
-    /// The zone with that name; nil for an unknown name. Reads a file of a few kilobytes.
+    /// Returns the zone with that name; nil for an unknown name. It reads a file of a few kilobytes.
     public func zone(_ name: String) -> (any ZoneRules)? {
         guard Self.isName(name), let file = FileHandle(forReadingAtPath: "\(folder)/\(name)") else { return nil }
         defer { try? file.close() }
@@ -58,8 +58,8 @@ public final class ZoneDatabase: Sendable {
         return ZoneFile(Array(bytes))
     }
 
-    /// Whether a name is one of a zone that people choose: an area and a place, `UTC` or `GMT`. The folders `posix` and
-    /// `right` have the zones again, and PostgreSQL does not know them.
+    /// Returns whether this can be the name of a zone that people choose: an area and a place, `UTC` or `GMT`. The
+    /// folders `posix` and `right` contain copies of the zones, which PostgreSQL does not know.
     private static func isName(_ name: String) -> Bool {
         if name == "UTC" || name == "GMT" { return true }
         guard name.utf8.count <= 64 else { return false }

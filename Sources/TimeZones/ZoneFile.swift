@@ -1,15 +1,15 @@
 import Domain
 
-/// A time zone as a file of the IANA database holds it (TZif, RFC 9636): the changes of its clock, and the rule that
-/// holds after the last of them.
+/// A time zone from a file of the IANA database (TZif, RFC 9636): the changes of its clock, and the rule that applies
+/// after the last of them.
 struct ZoneFile: ZoneRules {
-    /// Seconds since the epoch at which the offset changes, ascending.
+    /// The times at which the offset changes, in seconds since the epoch, ascending.
     private let changes: [Int64]
-    /// The offset from each change on; as many as `changes`.
+    /// The offset from each change on; as many elements as `changes`.
     private let offsets: [Int32]
     /// The offset before the first change.
     private let firstOffset: Int32
-    /// The rule after the last change; nil where that offset stays.
+    /// The rule after the last change; nil if the last offset is permanent.
     private let rule: RecurringClockChange?
 
     func secondsFromUTC(at moment: Timestamp) -> Int {
@@ -28,12 +28,12 @@ struct ZoneFile: ZoneRules {
 // MARK: Reading
 
 extension ZoneFile {
-    /// Larger files are not read; the largest of the database has 4 KB.
+    /// The number of bytes that are read of a file; the largest file of the database has 4 KB.
     static let sizeLimit = 65_536
 
     /// Reads the 64-bit part of a file.
     ///
-    /// Nil for bytes that are no TZif file of version 2 or later, and for one that counts leap seconds.
+    /// Nil for bytes that are not a TZif file of version 2 or later, and for a file that counts leap seconds.
     init?(_ bytes: [UInt8]) {
         var reader = BigEndianReader(bytes)
         guard let first = Header(&reader), first.version >= Header.secondVersion,
@@ -89,14 +89,15 @@ extension ZoneFile {
             (self.changes, self.types, self.designations) = (changes, types, designations)
         }
 
-        /// The bytes that follow, where a time has so many. The counts are at most `ZoneFile.sizeLimit`.
+        /// Returns the number of bytes that follow if a time has `timeSize` bytes. The counts are at most
+        /// `ZoneFile.sizeLimit`.
         func bodySize(timeSize: Int) -> Int {
             changes * (timeSize + 1) + types * 6 + designations + leapSeconds * (timeSize + 4)
                 + standardIndicators + universalIndicators
         }
     }
 
-    /// Reads the numbers of a file; nil past its end.
+    /// Reads the numbers of a file. Each method returns nil at the end of the file.
     private struct BigEndianReader {
         private let bytes: [UInt8]
         private var position = 0
@@ -140,7 +141,7 @@ extension ZoneFile {
             return true
         }
 
-        /// The line at the end.
+        /// Returns the line at the end of the file.
         mutating func footer() -> String? {
             guard remaining >= 2, bytes[position] == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\n") else {
                 return nil

@@ -1,6 +1,6 @@
 import Domain
 
-/// The zones that were read of a database, for one thread. Not thread-safe.
+/// A cache of the zones of a database. It is not thread-safe.
 public final class ZoneTable {
     private let database: ZoneDatabase
     private var zones: [String: (any ZoneRules)?] = [:]
@@ -11,11 +11,11 @@ public final class ZoneTable {
         generation = database.currentGeneration
     }
 
-    /// The zone with that name; UTC for an unknown name.
-    public func zone(_ name: String) -> any ZoneRules { known(name) ?? UniversalTime() }
+    /// Returns the zone with that name; UTC for an unknown name.
+    public func zone(_ name: String) -> any ZoneRules { knownZone(name) ?? UniversalTime() }
 
-    /// The zone with that name; nil for an unknown name.
-    public func known(_ name: String) -> (any ZoneRules)? {
+    /// Returns the zone with that name; nil for an unknown name.
+    public func knownZone(_ name: String) -> (any ZoneRules)? {
         if generation != database.currentGeneration {
             generation = database.currentGeneration
             zones = [:]

@@ -3,11 +3,11 @@ import CWebPages
 /// The files that the program serves to browsers, embedded in it: the front page, the page about the API, the admin
 /// console, and the document that describes the API. Plain HTML, CSS and JavaScript modules.
 public enum WebPages {
+    /// A file and the path at which the server serves it.
     public struct File: Sendable {
-        /// The path at which it is served.
         public let path: String
         public let contentType: String
-        fileprivate let embedded: Embedded
+        fileprivate let embedded: EmbeddedFile
 
         public var bytes: [UInt8] { embedded.bytes }
     }
@@ -15,19 +15,19 @@ public enum WebPages {
     /// `openapi/openapi.json`.
     public static var apiDocument: [UInt8] { bytes(of: "openapi/openapi.json") }
 
-    /// `openapi/examples.json`: a request of each operation, and what the server has answered.
+    /// `openapi/examples.json`: a request of each operation, and the server's recorded response.
     public static var apiExamples: [UInt8] { bytes(of: "openapi/examples.json") }
 
     /// `openapi/README.md`: the API guide, in Markdown.
     public static var apiGuide: [UInt8] { bytes(of: "openapi/README.md") }
 
-    /// Everything else. A folder's `index.html` is served at the folder's name.
+    /// All other files. A folder's `index.html` is served at the folder's path.
     public static let files: [File] = embedded.compactMap { file in
         let name = file.name
         guard let dot = name.lastIndex(of: "."), let contentType = contentTypes[String(name[dot...])]
         else { return nil }
-        let place = name.hasSuffix("/index.html") ? name.dropLast("/index.html".count) : name[...]
-        let path = place.dropFirst("pages".count)
+        let served = name.hasSuffix("/index.html") ? name.dropLast("/index.html".count) : name[...]
+        let path = served.dropFirst("pages".count)
         return File(path: path.isEmpty ? "/" : String(path), contentType: contentType, embedded: file)
     }
 
@@ -40,14 +40,14 @@ public enum WebPages {
         embedded.first { $0.name.hasSuffix(name) }?.bytes ?? []
     }
 
-    private static let embedded: [Embedded] = {
-        var files: [Embedded] = []
-        while let file = Embedded(number: files.count) { files.append(file) }
+    private static let embedded: [EmbeddedFile] = {
+        var files: [EmbeddedFile] = []
+        while let file = EmbeddedFile(number: files.count) { files.append(file) }
         return files
     }()
 
     /// A file in the program's memory. It is copied when it is read.
-    fileprivate struct Embedded: Sendable {
+    fileprivate struct EmbeddedFile: Sendable {
         let name: String
         private let number: Int
 

@@ -1,20 +1,20 @@
-/// Checks UTF-8 (RFC 3629) byte by byte, so that text that arrives in pieces is refused at its first wrong byte.
+/// Checks UTF-8 (RFC 3629) byte by byte, so that text is refused at its first invalid byte even if it arrives in parts.
 struct UTF8Validator: Sendable {
-    /// Continuation bytes that the character in progress still needs.
-    private var left = 0
-    /// The range of the next continuation byte: fewer values after the lead bytes of overlong forms, surrogates and
-    /// numbers above U+10FFFF.
+    /// The number of continuation bytes that the current character still needs.
+    private var missingBytes = 0
+    /// The range of the next continuation byte. It is smaller after lead bytes that could begin an overlong form, a
+    /// surrogate or a number above U+10FFFF.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
-    /// Whether the text so far ends with a whole character.
-    var isComplete: Bool { left == 0 }
+    /// Whether the text so far ends with a complete character.
+    var isComplete: Bool { missingBytes == 0 }
 
-    /// Takes the next byte; false if no text may continue with it.
+    /// Takes the next byte. Returns false if it makes the text invalid.
     mutating func accepts(_ byte: UInt8) -> Bool {
-        guard left == 0 else {
+        guard missingBytes == 0 else {
             guard byte >= lowest, byte <= highest else { return false }
-            begin(left - 1)
+            begin(missingBytes - 1)
             return true
         }
         switch byte {
@@ -31,7 +31,7 @@ struct UTF8Validator: Sendable {
         return true
     }
 
-    private mutating func begin(_ left: Int, lowest: UInt8 = 0x80, highest: UInt8 = 0xBF) {
-        (self.left, self.lowest, self.highest) = (left, lowest, highest)
+    private mutating func begin(_ missingBytes: Int, lowest: UInt8 = 0x80, highest: UInt8 = 0xBF) {
+        (self.missingBytes, self.lowest, self.highest) = (missingBytes, lowest, highest)
     }
 }

@@ -1,4 +1,4 @@
-/// The types of frames (RFC 6455 §5.2). All other numbers are reserved.
+/// A type of frame (RFC 6455 §5.2). All other numbers are reserved.
 public enum WebSocketOpcode: UInt8, Sendable {
     case continuation = 0x0
     case text = 0x1
@@ -7,14 +7,14 @@ public enum WebSocketOpcode: UInt8, Sendable {
     case ping = 0x9
     case pong = 0xA
 
-    /// Control frames are never fragmented, and may come between the fragments of a message.
+    /// Whether this is a control frame. Those are never fragmented, and may come between the fragments of a message.
     var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
-/// A whole message of the peer.
+/// A complete message of the peer.
 public struct WebSocketMessage: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// Valid UTF-8.
+        /// Text in valid UTF-8.
         case text
         case binary
     }
@@ -28,7 +28,7 @@ public struct WebSocketMessage: Sendable, Hashable {
     }
 }
 
-/// The reason for which a connection ends, as a Close frame carries it (RFC 6455 §7.4).
+/// The reason why a connection ends, as a Close frame carries it (RFC 6455 §7.4).
 public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -41,7 +41,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, Expressi
     public static let policyViolation: WebSocketCloseCode = 1008
     public static let messageTooBig: WebSocketCloseCode = 1009
 
-    /// Whether the code may be in a frame: those of the IANA registry, and those for libraries and applications.
+    /// Whether the code may be in a frame: a code of the IANA registry, or one for libraries and applications.
     var isAllowedInFrame: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -59,7 +59,7 @@ public enum WebSocketError: Error, Sendable, Hashable {
     case messageTooLarge
     case tooManyFrames
 
-    /// The code that the peer is sent.
+    /// The code that is sent to the peer.
     public var closeCode: WebSocketCloseCode {
         switch self {
         case .protocolViolation: .protocolError

@@ -2,7 +2,7 @@ import CCrypto
 
 /// The key of an opening handshake (RFC 6455 §4).
 public struct WebSocketKey: Hashable, Sendable {
-    /// Sixteen bytes in base64, as in `Sec-WebSocket-Key`.
+    /// The sixteen bytes in base64, as in `Sec-WebSocket-Key`.
     public let text: String
 
     /// Creates a key; nil if the text is not sixteen bytes in base64.
@@ -13,16 +13,16 @@ public struct WebSocketKey: Hashable, Sendable {
         self.text = text
     }
 
-    /// A new one.
+    /// Creates a random key.
     public init(using random: inout some RandomNumberGenerator) {
         var bytes: [UInt8] = []
         for _ in 0..<16 { bytes.append(UInt8.random(in: .min ... .max, using: &random)) }
         text = Self.base64(bytes)
     }
 
-    /// The server's proof that it read the key, as in `Sec-WebSocket-Accept`: SHA-1 of the key and a fixed text, in base64.
-    /// The hash protects nothing.
-    public var proof: String {
+    /// The value of `Sec-WebSocket-Accept`, which proves that the server read the key: SHA-1 of the key and a fixed
+    /// text, in base64. It is not a protection against attackers.
+    public var acceptValue: String {
         let text = Array((text + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)
         let isDone = unsafe EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil)

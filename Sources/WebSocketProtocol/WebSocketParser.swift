@@ -1,4 +1,4 @@
-/// Parses the frames of a peer (RFC 6455 §5): slices of input in, one event for each frame out.
+/// Parses the frames of a peer (RFC 6455 §5). It takes input in slices, and returns one event for each frame.
 ///
 /// A pure value. The result does not depend on how the input is sliced. A length is checked before memory is reserved
 /// for it. After an error or a Close frame the parser MUST NOT be used again.
@@ -36,23 +36,23 @@ public struct WebSocketParser: Sendable {
     private var stage = Stage.first
     private var opcode = WebSocketOpcode.continuation
     private var isFinal = false
-    /// The payload's length while the header is read, then the bytes of it that are missing.
+    /// The payload's length while the header is read, then the number of its bytes that are missing.
     private var length: UInt64 = 0
-    /// The masking key, turned so that its next byte is the first.
+    /// The masking key, rotated so that the next byte to use is the first.
     private var mask: UInt32 = 0
-    private var control: [UInt8] = []
+    private var controlPayload: [UInt8] = []
     /// The kind of the message in progress; nil between messages.
     private var kind: WebSocketMessage.Kind?
     private var message: [UInt8] = []
-    private var text = UTF8Validator()
+    private var textValidator = UTF8Validator()
 
     /// - Parameter limit: the largest message, in bytes.
     public init(from sender: Sender, limit: Int) { (self.sender, self.limit) = (sender, limit) }
 
-    /// Bytes of unfinished messages and frames.
-    public var heldBytes: Int { message.count + control.count }
+    /// The number of bytes of unfinished messages and frames in memory.
+    public var heldBytes: Int { message.count + controlPayload.count }
 
-    /// Parses one frame, or all of the input if no frame ends in it.
+    /// Parses input up to the end of a frame, or all of it if no frame ends in it.
     public mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(WebSocketError) -> Event {
         while position < input.count {
             if case .payload = stage {
@@ -106,7 +106,7 @@ public struct WebSocketParser: Sendable {
         case .text, .binary:
             guard kind == nil else { throw .protocolViolation }
             kind = opcode == .text ? .text : .binary
-            text = UTF8Validator()
+            textValidator = UTF8Validator()
         }
         self.opcode = opcode
         stage = .length
@@ -135,8 +135,8 @@ public struct WebSocketParser: Sendable {
         for index in position..<position + count {
             let byte = input[index] ^ UInt8(mask >> 24)
             mask = mask << 8 | mask >> 24
-            if isText, !text.accepts(byte) { throw .invalidText }
-            if opcode.isControl { control.append(byte) } else { message.append(byte) }
+            if isText, !textValidator.accepts(byte) { throw .invalidText }
+            if opcode.isControl { controlPayload.append(byte) } else { message.append(byte) }
         }
         position += count
         length -= UInt64(count)
@@ -145,8 +145,8 @@ public struct WebSocketParser: Sendable {
     private mutating func endFrame() throws(WebSocketError) -> Event {
         stage = .first
         guard opcode.isControl else { return try endDataFrame() }
-        let payload = control
-        control = []
+        let payload = controlPayload
+        controlPayload = []
         switch opcode {
         case .ping: return .ping(payload)
         case .pong: return .pong
@@ -156,13 +156,13 @@ public struct WebSocketParser: Sendable {
 
     private mutating func endDataFrame() throws(WebSocketError) -> Event {
         guard isFinal else { return .fragment }
-        guard kind != .text || text.isComplete else { throw .invalidText }
+        guard kind != .text || textValidator.isComplete else { throw .invalidText }
         let message = WebSocketMessage(kind ?? .binary, message)
         (kind, self.message) = (nil, [])
         return .message(message)
     }
 
-    /// §5.5.1: nothing, or a code and a reason in UTF-8.
+    /// Returns the code of a Close frame, whose payload is empty, or a code and a reason in UTF-8 (§5.5.1).
     private static func closeCode(_ payload: [UInt8]) throws(WebSocketError) -> WebSocketCloseCode? {
         if payload.isEmpty { return nil }
         guard payload.count >= 2 else { throw .protocolViolation }

@@ -1,5 +1,6 @@
-/// Writes frames (RFC 6455 §5): whole messages, each in the shortest form.
+/// Writes frames (RFC 6455 §5). Each is a complete message, in the shortest form.
 public enum WebSocketWriter {
+    /// Returns a frame.
     /// - Parameter mask: a key that the peer cannot guess, for the frames of a client; nil for those of a server.
     public static func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8] = [], mask: UInt32? = nil) -> [UInt8] {
         var frame: [UInt8] = []
@@ -18,10 +19,10 @@ public enum WebSocketWriter {
         return frame
     }
 
-    /// A Close frame without a reason.
+    /// Returns a Close frame without a reason.
     /// - Parameters:
-    ///   - code: nil leaves the code out too.
-    ///   - mask: as of `frame`.
+    ///   - code: nil omits the code too.
+    ///   - mask: as for `frame`.
     public static func close(_ code: WebSocketCloseCode?, mask: UInt32? = nil) -> [UInt8] {
         frame(.close, code.map { [UInt8($0.rawValue >> 8), UInt8($0.rawValue & 0xFF)] } ?? [], mask: mask)
     }

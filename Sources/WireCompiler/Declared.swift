@@ -1,7 +1,7 @@
 import JSON
 
-/// A line in its parts: words, a JSON object, and the sentence after ` | `.
-struct Declared {
+/// The parts of a line of declarations: words, a JSON object, and the sentence after ` | `.
+struct DeclarationLine {
     private var words: ArraySlice<String> = []
     private(set) var json: JSONValue?
     private(set) var text = ""
@@ -10,11 +10,11 @@ struct Declared {
     init(_ line: String, _ error: @escaping (String) -> WireError) throws(WireError) {
         self.error = error
         var (word, depth, isQuoted, isEscaped) = ("", 0, false, false)
-        var found: [String] = []
+        var foundWords: [String] = []
         var rest = line[...]
         while let character = rest.popFirst() {
             if depth == 0, !isQuoted, character == " " {
-                if !word.isEmpty { found.append(word) }
+                if !word.isEmpty { foundWords.append(word) }
                 word = ""
                 continue
             }
@@ -32,23 +32,26 @@ struct Declared {
             default: break
             }
         }
-        if !word.isEmpty { found.append(word) }
+        if !word.isEmpty { foundWords.append(word) }
         guard depth == 0, !isQuoted else { throw error("a bracket or a quotation mark is not closed") }
-        if let index = found.firstIndex(where: { $0.hasPrefix("{\"") || $0 == "{}" }) {
-            let source = found.remove(at: index)
+        if let index = foundWords.firstIndex(where: { $0.hasPrefix("{\"") || $0 == "{}" }) {
+            let source = foundWords.remove(at: index)
             do {
                 json = try JSONValue(parsing: Array(source.utf8).span)
             } catch {
                 throw self.error("no JSON: \(error)")
             }
         }
-        words = found[...]
+        words = foundWords[...]
     }
 
-    mutating func next(_ what: String) throws(WireError) -> String {
-        guard let word = words.popFirst() else { throw error("\(what) is missing") }
+    /// Returns the next word.
+    /// - Throws: an error that names the expected part, if no word is left.
+    mutating func next(_ expected: String) throws(WireError) -> String {
+        guard let word = words.popFirst() else { throw error("\(expected) is missing") }
         return word
     }
 
-    mutating func optional() -> String? { words.popFirst() }
+    /// Returns the next word; nil if none is left.
+    mutating func nextIfPresent() -> String? { words.popFirst() }
 }

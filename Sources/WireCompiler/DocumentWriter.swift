@@ -2,12 +2,12 @@ import JSON
 
 /// Writes the OpenAPI document of all declarations.
 ///
-/// What no declaration says (title, servers, tags, webhooks, common headers and responses) is in the frame, a document
-/// without paths, and with those schemas that no record can describe.
+/// The frame contains everything that no declaration contains (title, servers, tags, webhooks, common headers and
+/// responses). It is a document without paths, with only those schemas that no record can describe.
 public struct DocumentWriter {
     private let files: [WireFile]
     private let records: [String: Record]
-    private let published: Set<String>
+    private let publishedNames: Set<String>
     private let scalars: [String: JSONValue]
     private let frame: JSONValue
 
@@ -16,16 +16,16 @@ public struct DocumentWriter {
         self.frame = frame
         let all = files.flatMap(\.records)
         records = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
-        let own = frame["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
-        published = Set(
-            all.filter { $0.role != .parameters }.map(\.name) + files.flatMap(\.schemas).map(\.name) + own)
+        let frameSchemas = frame["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
+        publishedNames = Set(
+            all.filter { $0.role != .parameters }.map(\.name) + files.flatMap(\.schemas).map(\.name) + frameSchemas)
         scalars = Dictionary(
             files.flatMap { file in file.scalars.flatMap { scalar in scalar.names.map { ($0, scalar.json) } } }
         ) { first, _ in first }
     }
 
-    /// The document, in the order of the declarations.
-    /// - Throws: the name of a type that is nowhere declared.
+    /// Returns the document, in the order of the declarations.
+    /// - Throws: an error with the name of a type that is not declared.
     public func document() throws(UnknownType) -> String {
         guard case .object(var document) = frame else { throw UnknownType(name: "frame") }
         var paths = JSONObject()
@@ -37,11 +37,13 @@ public struct DocumentWriter {
         }
         var components = document["components"]?.objectValue ?? JSONObject()
         var schemas = components["schemas"]?.objectValue ?? JSONObject()
-        let answers = Set(operations.compactMap { Self.argument(of: $0.answer ?? "", "AIAnswer") })
+        let aiAnswers = Set(operations.compactMap { Self.argument(of: $0.answer ?? "", "AIAnswer") })
         for file in files {
             for record in file.records where record.role != .parameters && !record.isUnpublished {
                 schemas[record.name] = try schema(record)
-                if answers.contains(record.name) { schemas["Executed" + record.name] = try schema(executed(record)) }
+                if aiAnswers.contains(record.name) {
+                    schemas["Executed" + record.name] = try schema(withExecution(record))
+                }
             }
             for schema in file.schemas {
                 schemas[schema.name] = described(schema.json, schema.description)
@@ -55,10 +57,10 @@ public struct DocumentWriter {
         components["schemas"] = .object(schemas)
         document["paths"] = .object(paths)
         document["components"] = .object(components)
-        return JSONValue.object(document).written() + "\n"
+        return JSONValue.object(document).indentedText() + "\n"
     }
 
-    /// A type that no declaration names.
+    /// The error of a type that is not declared.
     public struct UnknownType: Error, CustomStringConvertible {
         public var name: String
         public var description: String { "\(name) is no record, schema or scalar of the declarations" }
@@ -81,8 +83,8 @@ extension DocumentWriter {
         return .object(object).with(record.keywords)
     }
 
-    /// The answer of an AI operation for a request with an execution option.
-    private func executed(_ record: Record) -> Record {
+    /// Returns the record of an AI operation's response to a request with an execution option.
+    private func withExecution(_ record: Record) -> Record {
         let text = "The record of how the answer was produced."
         var executed = Record(
             role: .response, name: "Executed" + record.name,
@@ -105,7 +107,7 @@ extension DocumentWriter {
         return .object(object)
     }
 
-    /// The fields of a record and of those that it includes.
+    /// Returns the fields of a record and of the records that it includes.
     private func fields(of record: Record) throws(UnknownType) -> [(Field, Record.Role)] {
         var fields: [(Field, Record.Role)] = []
         for member in record.members {
@@ -113,7 +115,7 @@ extension DocumentWriter {
             case .field(let field): fields.append((field, record.role))
             case .include(_, let type, _):
                 guard let included = records[type] else { throw UnknownType(name: type) }
-                // What a response has of a request's record, it always has.
+                // A response always has all fields of an included request record.
                 fields += try self.fields(of: included).map { ($0, record.role == .response ? .response : $1) }
             }
         }
@@ -127,9 +129,9 @@ extension DocumentWriter {
         return !field.type.isOptional && !field.type.isPatch && field.fallback == nil
     }
 
-    /// The schema that follows from the field's type, its bounds and its default.
+    /// Returns the schema that follows from the field's type, its bounds and its default.
     private func schema(of field: Field, _ role: Record.Role) throws(UnknownType) -> JSONValue {
-        if let keywords = field.keywords, keywords.isWholeSchema { return keywords }
+        if let keywords = field.keywords, keywords.isCompleteSchema { return keywords }
         let type = field.type
         var schema = try schema(ofType: type.base, role)
         if let range = type.range {
@@ -166,7 +168,7 @@ extension DocumentWriter {
             return ["anyOf": [.reference(item), .reference("Executed" + item)]]
         }
         if name == "Timestamp", role == .response { return .reference("Moment") }
-        if published.contains(name) { return .reference(name) }
+        if publishedNames.contains(name) { return .reference(name) }
         guard let scalar = scalars[name] ?? (name.hasSuffix("ID") ? scalars["UUID"] : nil) else {
             throw UnknownType(name: name)
         }
@@ -188,7 +190,7 @@ extension DocumentWriter {
         ]
     }
 
-    /// The JSON value of a Swift literal; nil for any other expression.
+    /// Returns the JSON value of a Swift literal; nil for any other expression.
     private static func json(ofSwift expression: String) -> JSONValue? {
         switch expression {
         case "true": true
@@ -206,15 +208,16 @@ extension DocumentWriter {
         }
     }
 
-    /// `X` of `Page<X>`.
+    /// Returns the argument of a generic type: `X` for `Page<X>`. Returns nil for other types.
     private static func argument(of type: String, _ generic: String) -> String? {
         guard type.hasPrefix(generic + "<"), type.hasSuffix(">") else { return nil }
         return String(type.dropFirst(generic.count + 1).dropLast())
     }
 
-    /// Text that PostgreSQL can store.
+    /// The pattern of text without NUL, which PostgreSQL can store.
     private static let withoutNUL: JSONValue = "^[^\\u0000]*$"
-    /// A name as `FieldReader.name` reads it: without control characters and direction marks, and not blank.
+    /// The pattern of a name that `FieldReader.name` accepts: without control characters and direction marks, and not
+    /// blank.
     private static let name: JSONValue = {
         let hidden = "\\u0000-\\u001F\\u007F-\\u009F\\u2028-\\u202E\\u2066-\\u2069"
         return .string("^[^\(hidden)]*[^\\s\(hidden)][^\(hidden)]*$")
@@ -274,7 +277,7 @@ extension DocumentWriter {
     }
 
     private func parameter(_ field: Field, _ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
-        if let whole = operation.overrides["parameter " + field.names[0]] { return whole }
+        if let override = operation.overrides["parameter " + field.names[0]] { return override }
         if let reference = field.keywords?["$ref"]?.stringValue, reference.hasPrefix("#/components/parameters/") {
             return ["$ref": .string(reference)]
         }
@@ -296,7 +299,7 @@ extension DocumentWriter {
     }
 
     private func responses(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
-        var success: JSONObject = ["description": .string(operation.outcome ?? usualOutcome(operation))]
+        var success: JSONObject = ["description": .string(operation.outcome ?? defaultOutcome(operation))]
         success["headers"] = .object(
             headers(operation).reduce(into: JSONObject()) {
                 $0[$1] = ["$ref": .string("#/components/headers/" + $1)]
@@ -313,7 +316,8 @@ extension DocumentWriter {
         return .object(responses)
     }
 
-    /// The statuses of its errors: those that follow from its terms, and those that it names.
+    /// Returns the statuses of an operation's errors: those that follow from its other clauses, and those that it
+    /// declares.
     private func errors(_ operation: OperationDeclaration) -> [String] {
         var errors = ["400", "500", "503"] + operation.errors
         if operation.tier != "exempt" { errors.append("429") }
@@ -331,7 +335,7 @@ extension DocumentWriter {
         return names
     }
 
-    private func usualOutcome(_ operation: OperationDeclaration) -> String {
+    private func defaultOutcome(_ operation: OperationDeclaration) -> String {
         switch (operation.successStatus, operation.method) {
         case (201, _): "The resource was created. The response body has it."
         case (204, _): "The change was made. The response has no body."

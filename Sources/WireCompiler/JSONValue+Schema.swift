@@ -5,17 +5,17 @@ import JSON
 extension JSONValue {
     static func reference(_ schema: String) -> JSONValue { ["$ref": .string("#/components/schemas/" + schema)] }
 
-    /// Whether it says a type itself.
-    var isWholeSchema: Bool { self["type"] != nil || self["$ref"] != nil || self["anyOf"] != nil }
+    /// Whether these keywords are a complete schema, which has a type.
+    var isCompleteSchema: Bool { self["type"] != nil || self["$ref"] != nil || self["anyOf"] != nil }
 
-    /// This schema with `keywords` in it.
+    /// Returns this schema with the keywords added.
     func with(_ keywords: JSONValue?) -> JSONValue {
         guard case .object(let added)? = keywords, case .object(var object) = self else { return self }
         for member in added.members { object[member.key] = member.value }
         return .object(object)
     }
 
-    /// This schema, or null. The default of a schema that is elsewhere stays beside the alternatives.
+    /// The schema that also allows null. The default of a referenced schema stays beside the alternatives.
     var orNull: JSONValue {
         guard case .object(var object) = self else { return self }
         guard let type = object["type"] else {
@@ -30,21 +30,23 @@ extension JSONValue {
         return .object(object)
     }
 
-    /// Two spaces for each level; on one line what fits there, and what has no level below it.
-    func written(indent: String = "") -> String {
-        let inline = onOneLine
+    /// Returns the JSON text, indented by two spaces for each level. A value is on one line if it fits or is flat.
+    func indentedText(indent: String = "") -> String {
+        let singleLine = singleLineText
         switch self {
         case .object(let object) where !object.isEmpty:
-            if indent.count + inline.count <= 100 || object.members.allSatisfy({ $0.value.isFlat }) { return inline }
+            if indent.count + singleLine.count <= 100 || object.members.allSatisfy({ $0.value.isFlat }) {
+                return singleLine
+            }
             let members = object.members.map {
-                "\(indent)  \(Self.quoted($0.key)): \($0.value.written(indent: indent + "  "))"
+                "\(indent)  \(Self.quoted($0.key)): \($0.value.indentedText(indent: indent + "  "))"
             }
             return "{\n" + members.joined(separator: ",\n") + "\n\(indent)}"
         case .array(let elements) where !elements.isEmpty:
-            if indent.count + inline.count <= 100 || elements.allSatisfy(\.isScalar) { return inline }
-            return "[\n" + elements.map { "\(indent)  " + $0.written(indent: indent + "  ") }.joined(separator: ",\n")
-                + "\n\(indent)]"
-        default: return inline
+            if indent.count + singleLine.count <= 100 || elements.allSatisfy(\.isScalar) { return singleLine }
+            let lines = elements.map { "\(indent)  " + $0.indentedText(indent: indent + "  ") }
+            return "[\n" + lines.joined(separator: ",\n") + "\n\(indent)]"
+        default: return singleLine
         }
     }
 
@@ -55,7 +57,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether it has at most one level of scalars.
+    /// Whether the value has at most one level of scalars, and an object at most one member.
     private var isFlat: Bool {
         switch self {
         case .object(let object): object.count <= 1 && object.members.allSatisfy { $0.value.isScalar }
@@ -64,14 +66,15 @@ extension JSONValue {
         }
     }
 
-    private var onOneLine: String {
+    private var singleLineText: String {
         switch self {
         case .object(let object):
             object.isEmpty
                 ? "{}"
-                : "{ " + object.members.map { Self.quoted($0.key) + ": " + $0.value.onOneLine }.joined(separator: ", ")
-                    + " }"
-        case .array(let elements): "[" + elements.map(\.onOneLine).joined(separator: ", ") + "]"
+                : "{ "
+                    + object.members.map { Self.quoted($0.key) + ": " + $0.value.singleLineText }
+                    .joined(separator: ", ") + " }"
+        case .array(let elements): "[" + elements.map(\.singleLineText).joined(separator: ", ") + "]"
         default: String(decoding: JSONWriter.document { $0.value(self) }, as: UTF8.self)
         }
     }

@@ -1,8 +1,8 @@
-/// Writes the Swift of a file of declarations: types that decode and encode themselves, and endpoints.
+/// Writes the Swift source of a file of declarations: types that decode and encode themselves, and endpoints.
 public struct SwiftWriter {
     private var lines: [String] = []
 
-    /// The Swift source of one file.
+    /// Returns the Swift source of one file.
     public static func source(of file: WireFile) -> String {
         var writer = SwiftWriter()
         writer.lines = [
@@ -13,15 +13,15 @@ public struct SwiftWriter {
                 for operation in file.operations { writer.endpoint(operation) }
             }
         }
-        for record in file.records where !record.isByHand {
+        for record in file.records where !record.isHandwritten {
             if record.role == .parameters { writer.parameters(record) } else { writer.object(record) }
             if let question = record.question { writer.request(record, asking: question) }
         }
         return writer.lines.joined(separator: "\n")
     }
 
-    /// The lists of all operations, in the order of the files, of the bounds that have a name in Swift, and of the
-    /// values of enumerations.
+    /// Returns the Swift source of the lists of all operations, in the order of the files, of the bounds that have a
+    /// name in Swift, and of the values of enumerations.
     public static func lists(of files: [WireFile]) -> String {
         var writer = SwiftWriter()
         writer.lines = ["import Domain", "import NagzAI", ""]
@@ -34,9 +34,9 @@ public struct SwiftWriter {
             writer.add("/// All AI operations with their endpoints.")
             writer.add("public static let aiCalls: [any AICall] = [")
             for operation in files.flatMap(\.operations) {
-                guard let asked = operation.aiOperation else { continue }
+                guard let aiOperation = operation.aiOperation else { continue }
                 let call = operation.body == nil ? "AIQueryCall" : "AIBodyCall"
-                writer.add("    \(call)(operation: AIOperations.\(asked), endpoint: \(operation.id)),")
+                writer.add("    \(call)(operation: AIOperations.\(aiOperation), endpoint: \(operation.id)),")
             }
             writer.add("]")
         }
@@ -57,7 +57,7 @@ public struct SwiftWriter {
             writer.add("public static let all: [DeclaredValues] = [")
             for enumeration in files.flatMap(\.enumerations) {
                 let values = enumeration.values.map { "\"\($0)\"" }.joined(separator: ", ")
-                writer.add("    DeclaredValues(of: \(enumeration.swift).self, [\(values)]),")
+                writer.add("    DeclaredValues(of: \(enumeration.swiftName).self, [\(values)]),")
             }
             writer.add("]")
         }
@@ -108,7 +108,7 @@ extension SwiftWriter {
         if record.isExtension { return extend(record) }
         type(record, conforming: "Hashable, WireObject, WireMembers") { writer in
             writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
-                if let (names, message) = record.refused {
+                if let (names, message) = record.refusal {
                     let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
                     writer.add("try fields.refuse([\(list)], \"\(message)\")")
                 }
@@ -126,7 +126,7 @@ extension SwiftWriter {
         }
     }
 
-    /// The question to the AI that a request has, and the request of a question.
+    /// Writes the conversions between a request and its question to the AI.
     private mutating func request(_ record: Record, asking question: String) {
         let properties: [String] = record.members.compactMap { member in
             if case .field(let field) = member, field.fallback == nil { field.property } else { nil }
@@ -140,7 +140,7 @@ extension SwiftWriter {
         }
     }
 
-    /// The decoder and encoder of a type that another module declares.
+    /// Writes the decoder and encoder of a type that another module declares.
     private mutating func extend(_ record: Record) {
         block("extension \(record.name): WireObject, WireMembers") { writer in
             writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
@@ -166,7 +166,7 @@ extension SwiftWriter {
         }
     }
 
-    /// A type with its properties and its initialiser.
+    /// Writes a type with its properties and its initialiser.
     private mutating func type(
         _ record: Record, conforming conformances: String, _ body: (inout SwiftWriter) -> Void
     ) {
@@ -182,7 +182,7 @@ extension SwiftWriter {
                 case .field(let field) where !field.flags.contains(.computed):
                     writer.add("/// \(field.description)")
                     writer.add("public var \(field.property): \(field.type.swift)")
-                    let initial = field.initialValue(record.role).map { " = \($0)" } ?? ""
+                    let initial = field.initialiserDefault(record.role).map { " = \($0)" } ?? ""
                     terms.append(("\(field.property): \(field.type.swift)\(initial)", field.property))
                 default: break
                 }
@@ -198,14 +198,14 @@ extension SwiftWriter {
 extension Field {
     private var name: String { names[0] }
 
-    fileprivate func initialValue(_ role: Record.Role) -> String? {
-        if flags.contains(.given) { return nil }
+    fileprivate func initialiserDefault(_ role: Record.Role) -> String? {
+        if flags.contains(.withoutDefault) { return nil }
         if type.isPatch { return ".absent" }
-        if let value = initial ?? fallback { return value }
+        if let value = initialValue ?? fallback { return value }
         return type.isOptional && role != .response ? "nil" : nil
     }
 
-    /// The call of `FieldReader` that decodes it.
+    /// The call of `FieldReader` that decodes the field.
     fileprivate var decoder: String {
         if let reader {
             let (method, arguments) =

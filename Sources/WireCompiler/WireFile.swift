@@ -5,9 +5,9 @@ public struct WireFile {
     /// The file's name without its extension.
     public var name: String
     public var tag: String?
-    /// Whether the answers of its operations name their trace.
+    /// Whether the responses of its operations contain the ID of their trace.
     public var isTraced = false
-    /// The end of the description of each of its operations.
+    /// The last paragraphs of the description of each of its operations.
     public var closing = ""
     public var operations: [OperationDeclaration] = []
     public var records: [Record] = []
@@ -24,14 +24,14 @@ public struct OperationDeclaration {
     public var summary: String
     public var description = ""
 
-    /// Whether its clients sign in.
+    /// The authentication that clients need.
     public enum Access: String {
         case bearer, open
-        /// Open, with more for those who have signed in.
+        /// Open, with a larger response for clients with a token.
         case optional
     }
 
-    /// The Swift types of its parameters, body and answer; nil where it has none.
+    /// The Swift types of its parameters, body and response; nil if it has none.
     public var parameters: String?
     public var body: String?
     public var answer: String?
@@ -40,26 +40,27 @@ public struct OperationDeclaration {
     public var access = Access.bearer
     public var tier: String?
     public var bodyLimit: String?
-    /// The statuses of its errors, without those that follow from its other terms.
+    /// The statuses of its errors, without those that follow from its other clauses.
     public var errors: [String] = []
     /// The request headers that it reads, besides those that every operation reads.
     public var headers: [String] = []
     public var tag = ""
-    /// Whether its answers name their trace.
+    /// Whether its responses contain the ID of their trace.
     public var isTraced = false
-    /// The end of its description, which it shares with the other operations of its file.
+    /// The last paragraphs of its description, which all operations of its file share.
     public var closing = ""
-    /// The name of the AI operation that it asks for, in Swift; nil for other operations.
+    /// The Swift name of the AI operation that it starts; nil for other operations.
     public var aiOperation: String?
-    /// Parts of the document that do not follow from the rest: by `answer`, `body`, `parameter NAME`, `response STATUS`.
+    /// Parts of the document that do not follow from other clauses, by `answer`, `body`, `parameter NAME`, `response
+    /// STATUS`.
     public var overrides: [String: JSONValue] = [:]
-    /// The description of the success response, where it is not the usual one.
+    /// The description of the success response; nil for the default one.
     public var outcome: String?
 }
 
-/// An object of the wire: the body of a request or response, or the parameters of an operation.
+/// A JSON object or a set of parameters: the body of a request or response, or the parameters of an operation.
 public struct Record {
-    /// Its role decides how absent values are encoded, and what the document requires.
+    /// The role of a record, which decides how absent values are encoded, and which members the document requires.
     public enum Role: String {
         /// A body that clients send: values that are not set are omitted.
         case request
@@ -72,19 +73,19 @@ public struct Record {
     public var role: Role
     public var name: String
     public var description: String
-    /// Whether the Swift type is written by hand, so that only the document is generated.
-    public var isByHand = false
+    /// Whether the Swift type is handwritten, so that only the document is generated.
+    public var isHandwritten = false
     /// Whether another module declares the Swift type, which is extended here.
     public var isExtension = false
     /// Whether the Swift type has a method `check()`, which refuses values after all members were decoded.
     public var isChecked = false
-    /// Whether the document has its members only where others include them.
+    /// Whether the document has no schema for it, but only its members where other records include them.
     public var isUnpublished = false
-    /// The Swift type of the question that a request to the AI has in its members without default.
+    /// The Swift type of the question to the AI that consists of the members without default; nil for other records.
     public var question: String?
-    /// Names that it must not have, and why.
-    public var refused: (names: [String], message: String)?
-    /// Further keywords of its schema.
+    /// The names of members that are refused, and the message; nil if there are none.
+    public var refusal: (names: [String], message: String)?
+    /// Additional keywords of its schema.
     public var keywords: JSONValue?
     public var members: [Member] = []
 }
@@ -92,28 +93,29 @@ public struct Record {
 /// A member of a record.
 public enum Member {
     case field(Field)
-    /// The members of another record, read into one property; nil for the members of a record that is written by hand.
+    /// The members of another record, in one property; the property is nil if the Swift type is handwritten.
     case include(property: String?, type: String, fallback: String?)
 }
 
-/// A field with its name, its type and a sentence.
+/// A field of a record.
 public struct Field {
     /// The wire name, and further names of a query parameter.
     public var names: [String]
     public var property: String
-    /// Whether it is a parameter of the path; a parameter of the query otherwise.
+    /// Whether it is a parameter of the path, not of the query.
     public var isInPath = false
     public var type: FieldType
-    /// The Swift expression that stands for an absent value.
+    /// The Swift expression that replaces an absent value.
     public var fallback: String?
-    /// Whether null stands for an absent value too.
+    /// Whether null is treated like an absent value.
     public var isLenient = false
-    /// The Swift expression of the initialiser's default, where it is no fallback of the decoder.
-    public var initial: String?
-    /// The method of `FieldReader` that decodes it, with its arguments: `name(255)`.
+    /// The Swift expression of the initialiser's default, if it differs from the decoder's.
+    public var initialValue: String?
+    /// The method of `FieldReader` that decodes it, with its arguments, such as `name(255)`.
     public var reader: String?
     public var flags: Set<Flag> = []
-    /// Keywords of its schema, besides those that follow from the type; with a `type`, a `$ref` or an `anyOf`, all.
+    /// Keywords of its schema, in addition to those that follow from the type. If they contain `type`, `$ref` or
+    /// `anyOf`, they are the complete schema.
     public var keywords: JSONValue?
     public var description: String
 
@@ -126,17 +128,17 @@ public struct Field {
         /// Encoded as null when it is nil, although the record is a request.
         case nulled
         /// Without a default in the initialiser.
-        case given
-        /// Never a parameter, although its record is one of parameters elsewhere: addresses reach logs.
+        case withoutDefault = "given"
+        /// Never a parameter, although its record is also used for parameters: URLs are logged.
         case bodyOnly
-        /// Required by the document, or not, against the rule.
+        /// Required by the document, or not required, contrary to the rule.
         case required, unrequired
     }
 }
 
 /// The Swift type of a field.
 public struct FieldType {
-    /// Without optionality, `Patch<>` and bounds.
+    /// The type without optionality, `Patch<>` and bounds.
     public var base: String
     public var isOptional = false
     public var isPatch = false
@@ -145,24 +147,24 @@ public struct FieldType {
     /// The bounds as numbers.
     public var range: ClosedRange<Int>?
 
-    /// As the property is declared.
+    /// The type with which the property is declared.
     var swift: String { isPatch ? "Patch<\(base)>" : isOptional ? base + "?" : base }
 }
 
-/// A schema of the document that no record describes: an enumeration, or alternatives.
+/// A schema of the document that is not a record: an enumeration, or alternatives.
 public struct Schema {
     public var name: String
     public var json: JSONValue
     public var description: String
 }
 
-/// An enumeration of Swift, with the values that its declaration has.
+/// An enumeration: the name of its Swift type, and the declared values.
 public struct Enumeration {
-    public var swift: String
+    public var swiftName: String
     public var values: [String]
 }
 
-/// Types that are strings or numbers in JSON.
+/// The schema of types that are strings or numbers in JSON.
 public struct Scalar {
     public var names: [String]
     public var json: JSONValue

@@ -3,12 +3,13 @@ import JSON
 
 /// The folder of all declarations, with the frame of the document.
 public struct WireFolder {
-    /// In the order of the document's tags, and then of their names.
+    /// The files, in the order of the document's tags, then by name.
     public let files: [WireFile]
-    /// What no declaration says: the document without paths and schemas.
+    /// The part of the document that no declaration contains: everything but the paths and most schemas.
     public let frame: JSONValue
 
-    /// - Throws: a `WireError` that names file and line, or the reason for which a file cannot be read.
+    /// Reads all files of the folder.
+    /// - Throws: a `WireError` that names file and line, or the reason why a file cannot be read.
     public init(_ folder: URL) throws {
         let frame = try JSONValue(parsing: [UInt8](Data(contentsOf: folder.appending(path: "document.json"))).span)
         let tags = (frame["tags"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }
@@ -23,10 +24,10 @@ public struct WireFolder {
         self.frame = frame
     }
 
-    /// The OpenAPI document.
+    /// Returns the OpenAPI document.
     public func document() throws -> String { try DocumentWriter(files, frame: frame).document() }
 
-    /// The Swift sources by their file's name.
+    /// Returns the Swift sources by file name.
     public func swift() -> [String: String] {
         var sources = ["Lists.wire.swift": SwiftWriter.lists(of: files)]
         for file in files { sources[file.name + ".wire.swift"] = SwiftWriter.source(of: file) }

@@ -1,19 +1,20 @@
 import JSON
 
-/// An error in a file of declarations, with its place.
+/// An error in a file of declarations, with file and line.
 public struct WireError: Error, CustomStringConvertible {
     public var file: String
     public var line: Int
     public var message: String
 
-    /// As compilers write it, so that editors find the place.
+    /// The error in the form of compilers, so that editors find the line.
     public var description: String { "\(file).wire:\(line): error: \(message)" }
 }
 
-/// Reads a file of declarations.
+/// Parses a file of declarations.
 ///
-/// A line without indentation begins a declaration, an indented one is a member of it, one that is indented by eight
-/// spaces or more continues the line above. `//` begins a comment. A declaration is followed by ` | ` and a sentence.
+/// A line without indentation begins a declaration. An indented line is a member of it. A line that is indented by
+/// eight spaces or more continues the line above. `//` begins a comment. A declaration is followed by ` | ` and a
+/// sentence.
 public struct WireParser {
     private let name: String
     private var file: WireFile
@@ -25,7 +26,7 @@ public struct WireParser {
         case tag, operation, record
     }
 
-    /// A line with those that continue it.
+    /// A line, joined with the lines that continue it.
     private struct Line {
         var number: Int
         var isIndented: Bool
@@ -69,18 +70,18 @@ public struct WireParser {
 
 extension WireParser {
     private mutating func declaration() throws(WireError) {
-        var part = try Declared(line.text, error)
+        var part = try DeclarationLine(line.text, error)
         let word = try part.next("a declaration")
         switch word {
         case "tag":
             file.tag = try part.next("the tag")
-            if let modifier = part.optional() {
+            if let modifier = part.nextIfPresent() {
                 guard modifier == "traced" else { throw error("\(modifier) is no modifier of a tag: traced") }
                 file.isTraced = true
             }
         case "scalar":
             var names: [String] = []
-            while let name = part.optional() { names.append(name) }
+            while let name = part.nextIfPresent() { names.append(name) }
             guard let json = part.json else { throw error("a scalar needs its schema, such as {\"type\": \"string\"}") }
             file.scalars.append(Scalar(names: names, json: json))
         case "schema":
@@ -90,11 +91,11 @@ extension WireParser {
         case "request", "response", "parameters":
             guard let role = Record.Role(rawValue: word) else { return }
             var record = Record(role: role, name: try part.next("a name"), description: part.text)
-            while let modifier = part.optional() {
+            while let modifier = part.nextIfPresent() {
                 switch modifier {
                 case "by":
-                    record.isByHand = part.optional() == "hand"
-                    if !record.isByHand { throw error("by is followed by hand") }
+                    record.isHandwritten = part.nextIfPresent() == "hand"
+                    if !record.isHandwritten { throw error("by is followed by hand") }
                 case "extends": record.isExtension = true
                 case "checked": record.isChecked = true
                 case "asks": record.question = try part.next("the type of a question")
@@ -120,12 +121,12 @@ extension WireParser {
         scope = word == "operation" ? .operation : word == "tag" ? .tag : .record
     }
 
-    /// `enum NagStatus: open completed` is a schema; with `unpublished` it is written wherever its type is used.
-    /// `enum A as B.C: x y` names the Swift type, where it has another name.
-    private mutating func enumeration(_ part: inout Declared) throws(WireError) {
+    /// Parses an enumeration. `enum NagStatus: open completed` is a schema; with `unpublished` its values are written
+    /// wherever the type is used. `enum A as B.C: x y` has another name in Swift.
+    private mutating func enumeration(_ part: inout DeclarationLine) throws(WireError) {
         var head: [String] = []
         while head.last?.hasSuffix(":") != true {
-            guard let word = part.optional() else { throw error("an enumeration's name is followed by a colon") }
+            guard let word = part.nextIfPresent() else { throw error("an enumeration's name is followed by a colon") }
             head.append(word)
         }
         head[head.count - 1].removeLast()
@@ -135,8 +136,8 @@ extension WireParser {
             throw error("an enumeration has a name, and its Swift name if that is another one: A as B.C")
         }
         var values: [String] = []
-        while let value = part.optional() { values.append(value) }
-        file.enumerations.append(Enumeration(swift: head[head.count - 1], values: values))
+        while let value = part.nextIfPresent() { values.append(value) }
+        file.enumerations.append(Enumeration(swiftName: head[head.count - 1], values: values))
         let json: JSONValue = ["type": "string", "enum": .array(values.map(JSONValue.string))]
         if isUnpublished {
             file.scalars.append(Scalar(names: [name], json: json))
@@ -155,7 +156,7 @@ extension WireParser {
         }
         guard let last = file.records.indices.last else { throw error("a member needs a record above it") }
         if line.text.hasPrefix("{") {
-            file.records[last].keywords = try Declared(line.text, error).json
+            file.records[last].keywords = try DeclarationLine(line.text, error).json
             return
         }
         if line.text.hasPrefix("...") {
@@ -163,25 +164,25 @@ extension WireParser {
             return
         }
         if line.text.hasPrefix("refuses ") {
-            var part = try Declared(String(line.text.dropFirst(8)), error)
+            var part = try DeclarationLine(String(line.text.dropFirst(8)), error)
             var names: [String] = []
-            while let name = part.optional() { names.append(name) }
-            file.records[last].refused = (names, part.text)
+            while let name = part.nextIfPresent() { names.append(name) }
+            file.records[last].refusal = (names, part.text)
             return
         }
         file.records[last].members.append(.field(try field(of: file.records[last].role)))
     }
 
     private func include(_ text: String) throws(WireError) -> Member {
-        var part = try Declared(text, error)
+        var part = try DeclarationLine(text, error)
         let first = try part.next("a property or a record")
         guard first.hasSuffix(":") else { return .include(property: nil, type: first, fallback: nil) }
         let type = try part.next("a record")
-        let fallback = part.optional() == "=" ? try part.next("a default") : nil
+        let fallback = part.nextIfPresent() == "=" ? try part.next("a default") : nil
         return .include(property: String(first.dropLast()), type: type, fallback: fallback)
     }
 
-    /// A paragraph: `| Submits an excuse for an open nag.`
+    /// Returns `text` with a paragraph appended: `| Submits an excuse for an open nag.`
     private func paragraph(after text: String) throws(WireError) -> String {
         guard line.text.hasPrefix("|") else { throw error("a paragraph begins with |") }
         return text + (text.isEmpty ? "" : "\n\n") + line.text.dropFirst().drop { $0 == " " }
@@ -193,19 +194,19 @@ extension WireParser {
             file.operations[last].description = try paragraph(after: file.operations[last].description)
             return
         }
-        var part = try Declared(line.text, error)
+        var part = try DeclarationLine(line.text, error)
         let word = try part.next("a clause")
         var operation = file.operations[last]
         switch word {
         case "parameters:": operation.parameters = try part.next("a type")
         case "body:":
             operation.body = try part.next("a type")
-            operation.isBodyOptional = part.optional() == "optional"
+            operation.isBodyOptional = part.nextIfPresent() == "optional"
             operation.overrides["body"] = part.json
         case "answer:":
             guard let status = Int(try part.next("a status")) else { throw error("an answer begins with its status") }
             operation.successStatus = status
-            operation.answer = part.optional()
+            operation.answer = part.nextIfPresent()
             operation.overrides["answer"] = part.json
             if !part.text.isEmpty { operation.outcome = part.text }
         case "access:":
@@ -216,8 +217,8 @@ extension WireParser {
         case "ai:": operation.aiOperation = try part.next("an AI operation")
         case "tier:": operation.tier = try part.next("a tier")
         case "limit:": operation.bodyLimit = try part.next("an expression")
-        case "errors:": while let status = part.optional() { operation.errors.append(status) }
-        case "headers:": while let header = part.optional() { operation.headers.append(header) }
+        case "errors:": while let status = part.nextIfPresent() { operation.errors.append(status) }
+        case "headers:": while let header = part.nextIfPresent() { operation.headers.append(header) }
         case "parameter:", "response:":
             operation.overrides[word.dropLast() + " " + (try part.next("a name"))] = part.json
         default: throw error("\(word) is no clause of an operation")
@@ -230,33 +231,33 @@ extension WireParser {
 
 extension WireParser {
     private func field(of role: Record.Role) throws(WireError) -> Field {
-        var part = try Declared(line.text, error)
+        var part = try DeclarationLine(line.text, error)
         var names = try part.next("a name")
         var property: String?
         if !names.hasSuffix(":") {
-            guard part.optional() == "as" else { throw error("a field's name is followed by a colon or by as") }
+            guard part.nextIfPresent() == "as" else { throw error("a field's name is followed by a colon or by as") }
             property = try part.next("the property's name")
         }
         if property == nil { names.removeLast() } else { property?.removeLast() }
         let wireNames = names.split(separator: "/").map(String.init)
         guard let wireName = wireNames.first else { throw error("a field needs a name") }
-        var type = part.optional()
+        var type = part.nextIfPresent()
         var isInPath = false
         if role == .parameters {
             isInPath = type == "path"
             guard isInPath || type == "query" else { throw error("a parameter is in the path or in the query") }
-            type = part.optional()
+            type = part.nextIfPresent()
         }
         var field = Field(
             names: wireNames, property: property ?? Self.camelCase(wireName), isInPath: isInPath,
             type: try fieldType(type ?? "JSONValue"), description: part.text)
         field.keywords = part.json
-        while let option = part.optional() {
+        while let option = part.nextIfPresent() {
             switch option {
             case "=", "?=":
                 field.fallback = try part.next("a default")
                 field.isLenient = option == "?="
-            case "init": field.initial = try part.next("a default")
+            case "init": field.initialValue = try part.next("a default")
             case "by": field.reader = try part.next("a reader")
             default:
                 guard let flag = Field.Flag(rawValue: option) else { throw error("\(option) is no option of a field") }
@@ -294,7 +295,7 @@ extension WireParser {
         return type
     }
 
-    /// `attachment_ids` becomes `attachmentIDs`.
+    /// Returns the Swift name of a wire name: `attachmentIDs` for `attachment_ids`.
     static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "_")
         let initialisms = ["id": "ID", "ids": "IDs", "url": "URL", "urls": "URLs"]

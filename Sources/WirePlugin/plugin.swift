@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Compiles the declarations of the wire in `Wire/` to Swift before the target is compiled.
+/// Compiles the wire declarations in `Wire/` to Swift before the target is compiled.
 @main
 struct WirePlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

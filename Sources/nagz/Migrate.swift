@@ -17,7 +17,7 @@ enum Migrate {
                 print("\(isDryRun ? "would restore" : "restored") \(thing)")
             }
             if applied == 0 { print("the schema is up to date") }
-        } catch let fault as Migrator.Fault {
+        } catch let fault as Migrator.MigrationError {
             throw Stop(.configuration, fault.description)
         } catch let fault as RoleFault {
             throw Stop(.configuration, fault.description)

@@ -23,7 +23,7 @@ enum Serve {
         try watcher.start()
         try await termination.watch(on: watcher) { continuation.yield($0) }
 
-        ProcessMemory.returnLargeBlocks()
+        ProcessMemory.enableReturnOfLargeBlocks()
         // Both connect to the database at the same time; until the check is done the server does nothing else.
         async let check: Void = checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)

@@ -1,8 +1,8 @@
 import Foundation
 import WireCompiler
 
-// `wirec swift FOLDER OUTPUT` writes the Swift of a folder of declarations into another folder, `wirec document FOLDER`
-// prints their OpenAPI document.
+// `wirec swift FOLDER OUTPUT` generates Swift from the declarations in FOLDER and writes it to OUTPUT;
+// `wirec document FOLDER` prints their OpenAPI document.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 
@@ -11,7 +11,7 @@ func run() throws {
     case ("swift", 3):
         for (name, source) in try WireFolder(URL(filePath: arguments[1])).swift() {
             let file = URL(filePath: arguments[2]).appending(path: name)
-            // What did not change is not compiled again.
+            // An unchanged file is not written, so it is not compiled again.
             if (try? String(contentsOf: file, encoding: .utf8)) == source { continue }
             try source.write(to: file, atomically: true, encoding: .utf8)
         }

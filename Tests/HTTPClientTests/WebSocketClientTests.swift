@@ -90,7 +90,7 @@ struct WebSocketClientTests {
             #expect(longer == large)
             let own = NetworkGuard(allowing: [])
             let forbidden = try await Self.hear(server.url() + "/ws/words", networks: own)
-            #expect(forbidden == Hearing(end: .failure(.ownNetwork)))
+            #expect(forbidden == Hearing(end: .failure(.forbiddenAddress)))
         }
         let nobody = try await Self.hear("http://127.0.0.1:1/ws")
         #expect(nobody == Hearing(end: .failure(.unreachable)))
@@ -104,7 +104,7 @@ struct WebSocketClientTests {
             let cancelled = try await Self.hear(server.url() + "/ws/silent", cancelsWhenOpen: true)
             #expect(cancelled == Hearing(isOpen: true, end: .failure(.cancelled)))
             var limits = WebSocketClient.Limits()
-            limits.silence = .zero
+            limits.silenceTimeout = .zero
             let silent = try await Self.hear(server.url() + "/ws/silent", limits: limits)
             #expect(silent.end == .failure(.timedOut))
         }

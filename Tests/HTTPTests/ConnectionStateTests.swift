@@ -19,7 +19,7 @@ private struct Script {
         let input = rest + bytes(text)
         var position = 0
         while true {
-            let event = state.take(input.span, at: &position, now: after(seconds), room: room)
+            let event = state.take(input.span, at: &position, now: after(seconds), memoryLimit: room)
             if case .needsInput = event { break }
             note(event)
             if case .close = event { break }
@@ -41,9 +41,9 @@ private struct Script {
 
     /// Answers with ten bytes that the socket takes at once.
     mutating func answer(persists: Bool = true, at seconds: Double = 0) {
-        state.queued(10, now: after(seconds))
-        state.answered(persists: persists, now: after(seconds))
-        state.wrote(10, now: after(seconds))
+        state.bytesQueued(10, now: after(seconds))
+        state.responseQueued(persists: persists, now: after(seconds))
+        state.bytesWritten(10, now: after(seconds))
     }
 }
 
@@ -119,9 +119,9 @@ struct ConnectionStateTests {
     func drippedAnswer() {
         var script = Script()
         script.feed(get)
-        script.state.queued(1_000_000, now: after(0))
-        script.state.answered(persists: true, now: after(0))
-        for second in 1...19 { script.state.wrote(1, now: after(Double(second))) }
+        script.state.bytesQueued(1_000_000, now: after(0))
+        script.state.responseQueued(persists: true, now: after(0))
+        for second in 1...19 { script.state.bytesWritten(1, now: after(Double(second))) }
         script.expire(at: 20.1)
         #expect(script.state.isClosed)
     }
@@ -160,11 +160,11 @@ struct ConnectionStateTests {
     func backPressure() {
         var script = Script()
         script.feed(get)
-        script.state.queued(1000, now: after(1))
-        script.state.answered(persists: true, now: after(1))
-        script.state.wrote(400, now: after(2))
+        script.state.bytesQueued(1000, now: after(1))
+        script.state.responseQueued(persists: true, now: after(1))
+        script.state.bytesWritten(400, now: after(2))
         #expect(!script.state.wantsInput && script.state.unwrittenBytes == 600)
-        script.state.wrote(600, now: after(3))
+        script.state.bytesWritten(600, now: after(3))
         #expect(script.state.wantsInput)
     }
 
@@ -172,10 +172,10 @@ struct ConnectionStateTests {
     func writeStall() {
         var script = Script()
         script.feed(get)
-        script.state.queued(1000, now: after(1))
-        script.state.answered(persists: true, now: after(1))
+        script.state.bytesQueued(1000, now: after(1))
+        script.state.responseQueued(persists: true, now: after(1))
         #expect(script.state.deadline == after(21))
-        script.state.wrote(512, now: after(20))
+        script.state.bytesWritten(512, now: after(20))
         #expect(script.state.deadline.map { $0 >= after(21.499) && $0 <= after(21.501) } == true)
         script.expire(at: 21.501)
         #expect(script.state.isClosed)

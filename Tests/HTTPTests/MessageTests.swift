@@ -135,7 +135,7 @@ struct RequestTests {
         "a malformed proxy name is refused",
         arguments: ["", "10.0.0.0/33", "10.0.0.0/", "a/8", "::/129", "::1/-1"])
     func malformedProxies(_ name: String) {
-        #expect(throws: TrustedProxies.Malformed.self) { try TrustedProxies([name]) }
+        #expect(throws: TrustedProxies.MalformedAddress.self) { try TrustedProxies([name]) }
     }
 }
 

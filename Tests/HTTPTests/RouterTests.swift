@@ -65,11 +65,11 @@ struct RouterTests {
 
     @Test("the router refuses routes that are ambiguous or malformed")
     func faults() {
-        #expect(throws: Router.Fault.repeated(.get, "/nags/{other}")) {
+        #expect(throws: Router.RouteError.repeated(.get, "/nags/{other}")) {
             try Router(routes([(.get, "/nags/{id}"), (.get, "/nags/{other}")]))
         }
         for template in ["nags", "/nags/{id", "/nags/{}", "/nags/x{id}", "/{id}/{id}", "/nags?x"] {
-            #expect(throws: Router.Fault.malformed(template)) { try Router(routes([(.get, template)])) }
+            #expect(throws: Router.RouteError.malformed(template)) { try Router(routes([(.get, template)])) }
         }
     }
 }

@@ -16,7 +16,7 @@ private final class Record: RequestObserver {
     let open = Atomic(0)
     let refused = Atomic(0)
 
-    func finished(_ record: borrowing RequestRecord) {
+    func requestFinished(_ record: borrowing RequestRecord) {
         let line = Line(
             method: record.method, template: record.route?.template, status: Int(record.status.rawValue),
             bytesIn: record.bytesIn)
@@ -237,7 +237,7 @@ struct ServerTests {
     @Test("the server closes an idle connection by its timer")
     func idle() async throws {
         var limits = Limits()
-        limits.idleTime = .milliseconds(30)
+        limits.idleTimeout = .milliseconds(30)
         try await withServer(try sampleApplication(), limits: limits) { _, port in
             #expect(await Client(port: port).receiveAll().isEmpty)
         }
@@ -246,7 +246,7 @@ struct ServerTests {
     @Test("the server answers a head that does not end with 408")
     func slowHead() async throws {
         var limits = Limits()
-        limits.headTime = .milliseconds(30)
+        limits.headTimeout = .milliseconds(30)
         try await withServer(try sampleApplication(), limits: limits) { _, port in
             let client = Client(port: port)
             client.send("GET / HTTP/1.1\r\n")

@@ -216,7 +216,7 @@ struct WebSocketParserTests {
 
     @Test("a WebSocket key has the proof of the RFC's example, a malformed one is refused, and new ones differ")
     func keys() {
-        #expect(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ==")?.proof == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+        #expect(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ==")?.acceptValue == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
         #expect(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ=A") == nil && WebSocketKey("short") == nil)
         var random = SystemRandomNumberGenerator()
         let key = WebSocketKey(using: &random)

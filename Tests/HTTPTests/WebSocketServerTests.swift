@@ -14,7 +14,7 @@ struct WebSocketServerTests {
 
         init(_ socket: WebSocket, _ ends: Locked<[WebSocketEnd]>) { (self.socket, self.ends) = (socket, ends) }
 
-        func received(_ message: WebSocketMessage) {
+        func messageReceived(_ message: WebSocketMessage) {
             switch message.bytes {
             case Array("drop".utf8): socket?.abort()
             case Array("bye".utf8): socket?.close(4_001)
@@ -22,8 +22,8 @@ struct WebSocketServerTests {
             default: socket?.send(text: message.bytes)
             }
         }
-        func drained() {}
-        func ended(_ end: WebSocketEnd) { ends.withLock { $0.append(end) } }
+        func outputDrained() {}
+        func socketEnded(_ end: WebSocketEnd) { ends.withLock { $0.append(end) } }
     }
 
     private static func withEcho(
@@ -157,7 +157,7 @@ struct WebSocketServerTests {
             client.send(Self.request())
             let frames = try Self.frames(await client.receiveAll())
             #expect(frames == [0x89, 0])
-            #expect(await Self.firstEnds(of: ends) == [.unanswered])
+            #expect(await Self.firstEnds(of: ends) == [.pingTimeout])
         }
     }
 

@@ -72,7 +72,7 @@ struct WebSocketStateTests {
         var alive = state
         #expect(Self.take(ClientFrame.bytes(0x8A), &alive, at: pinged + .seconds(19)).isEmpty)
         #expect(alive.expire(now: pinged + .seconds(20)) == .nothing)
-        #expect(state.expire(now: pinged + .seconds(20)) == .end(.unanswered))
+        #expect(state.expire(now: pinged + .seconds(20)) == .end(.pingTimeout))
     }
 
     @Test("a WebSocket refuses too many frames at once, and accepts a steady client")

@@ -129,7 +129,7 @@ struct AvailabilityTests {
                     key: ModelKey("secret"))
                 provider.limits = .generous
                 #expect(await outcome(provider) == "\(ModelFault.unavailable(.unreachable))")
-                _ = await #expect(throws: HTTPClientError.ownNetwork) {
+                _ = await #expect(throws: HTTPClientError.forbiddenAddress) {
                     _ = try await client.send(HTTPClientRequest("GET", url.text))
                 }
             }

@@ -157,7 +157,7 @@ struct ProviderTests {
             let key = try await ModelHarness.onLoop { await outcome(try harness.gateway($0, "good", key: "a\r\nX: b")) }
             #expect(key == "\(ModelFault.unavailable(.notConfigured))", "a key with another header in it")
             #expect(try await harness.counts() == [0, 0])
-            let stalled = ModelLimits.thirdParty.request(.seconds(20)).stalled
+            let stalled = ModelLimits.thirdParty.request(.seconds(20)).stallTimeout
             #expect(stalled > .seconds(20), "a model is silent while it writes")
             let result = try await ModelHarness.onLoop { poller in
                 try await harness.gateway(poller, "usage").generate(ModelHarness.request)

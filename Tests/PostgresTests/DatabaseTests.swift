@@ -18,7 +18,7 @@ import Testing
                        \(String?.none) AS nothing, \(SQLList([id, id])) = ARRAY[\(id), \(id)] AS same,
                        \(SQLList(["a", ""])) = ARRAY['a', ''] AS texts
                 """
-            ).one()
+            ).onlyRow()
             #expect(try row["yes"] == true)
             #expect(try row["least"] == Int64.min)
             #expect(try row["half"] == -1.5)
@@ -42,7 +42,7 @@ import Testing
                        ARRAY['a', NULL] AS holes, NULL::uuid[] AS nothing, ARRAY[[1, 2], [3, 4]] AS square, 'x'::text AS text,
                        array_agg(m ORDER BY m) AS moments FROM (VALUES (timestamptz '1970-01-01 00:00:01Z')) v (m)
                 """
-            ).one()
+            ).onlyRow()
             #expect(try row.list("ids") == ids)
             #expect(try row.list("texts") == ["a", "", "zoë"])
             #expect(try row.list("empty") == [NagID]())
@@ -58,7 +58,7 @@ import Testing
 
     @Test func aWrongTypeOrNameIsAnErrorNotATrap() async throws {
         try await withDatabase { database in
-            let row = try await database.query("SELECT 'x'::text AS x, NULL::text AS nothing").one()
+            let row = try await database.query("SELECT 'x'::text AS x, NULL::text AS nothing").onlyRow()
             #expect(throws: PostgresError.self) { try row["x"] as Int }
             #expect(throws: PostgresError.self) { try row["nothing"] as String }
             #expect(throws: PostgresError.self) { try row["absent"] as String }
@@ -73,10 +73,10 @@ import Testing
                     "INSERT INTO thing VALUES (1)", "INSERT INTO thing VALUES (1)", "INSERT INTO thing VALUES (2)",
                 ])
             }
-            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 0)
             // A prepare skipped by the failure above must not be remembered as done.
             _ = try await database.pipeline(["INSERT INTO thing VALUES (2)"])
-            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 1)
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 1)
         }
     }
 
@@ -101,10 +101,10 @@ import Testing
         var limits = Database.Limits.patient
         limits.connections = 1
         try await withDatabase(limits) { database in
-            let mine: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
+            let mine: Int = try await database.query("SELECT pg_backend_pid() AS pid").onlyRow()["pid"]
             _ = try? await database.query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()")
-            let next: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
+            let next: Int = try await database.query("SELECT pg_backend_pid() AS pid").onlyRow()["pid"]
             #expect(mine != next)
         }
     }
@@ -120,7 +120,7 @@ import Testing
                 }
             }
             #expect(error?.sqlState == "25P02")
-            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 0)
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
                 try await database.transaction { try await $0.run(script: script) }
             }
             #expect(error?.sqlState == "0A000")
-            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 0)
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
             let file = try #require(Migrator.Migration(fileName: "0001_nothing.sql", sql: sql))
             let migrator = try Migrator([file])
             try await migrator.run(database) { _ in }
-            #expect(try await migrator.pending(database).isEmpty)
+            #expect(try await migrator.pendingMigrations(database).isEmpty)
         }
     }
 
@@ -183,7 +183,7 @@ import Testing
         var limits = Database.Limits()
         limits.connections = 1
         limits.batchesPerConnection = 1
-        limits.queue = 1
+        limits.waitingRequests = 1
         try await withDatabase(limits) { database in
             _ = try await database.query("SELECT 1")
             try await database.transaction { transaction in
@@ -199,7 +199,7 @@ import Testing
                         "database unavailable: no session became free in time",
                     ])
             }
-            #expect(try await database.query("SELECT 3 AS n").one()["n"] == 3)
+            #expect(try await database.query("SELECT 3 AS n").onlyRow()["n"] == 3)
             #expect(database.refusals == 2)
         }
     }
@@ -209,7 +209,7 @@ import Testing
         var limits = Database.Limits.patient
         limits.connections = 1
         limits.batchesPerConnection = 1
-        limits.queue = 2
+        limits.waitingRequests = 2
         try await withDatabase(limits) { database in
             _ = try await database.query("CREATE TABLE thing (id bigint)")
             let outcomes: [String] = try await database.transaction { transaction in
@@ -223,11 +223,11 @@ import Testing
                 }
                 // One turn: both wait, and nobody else may.
                 _ = try await transaction.query("SELECT 1")
-                #expect(database.waiting == 2)
+                #expect(database.waitingRequests == 2)
                 outcomes.add(await outcome { _ = try await database.query("SELECT 2") })
                 tasks[0].cancel()
                 await tasks[0].value
-                #expect(database.waiting == 1)
+                #expect(database.waitingRequests == 1)
                 // Cancelled before it begins to wait.
                 let late = database.poller.spawnCancellable {
                     outcomes.add(await outcome { _ = try await database.query("INSERT INTO thing VALUES (3)") })
@@ -236,12 +236,12 @@ import Testing
                 await late.value
                 tasks[1].cancel()
                 await tasks[1].value
-                #expect(database.waiting == 0)
+                #expect(database.waitingRequests == 0)
                 return outcomes.all
             }
             let gone = "database unavailable: the request was cancelled"
             #expect(outcomes == ["database unavailable: too many requests are waiting", gone, gone, gone])
-            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 0)
         }
     }
 
@@ -249,7 +249,7 @@ import Testing
     func cancelledInQueue() async throws {
         var limits = Database.Limits.patient
         limits.connections = 3
-        limits.sharedStatements = 1
+        limits.mergedStatementsInFlight = 1
         try await withDatabase(limits) { database in
             _ = try await database.query("CREATE TABLE thing (id bigint)")
             let commits = GroupCommit(database, batchLimit: 1, concurrency: 1)
@@ -283,7 +283,7 @@ import Testing
             }
             for task in first { await task.value }
             #expect(outcomes.all.suffix(2) == ["done", "done"])
-            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 1)
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 1)
         }
     }
 
@@ -293,16 +293,16 @@ import Testing
         limits.connections = 1
         limits.batchesPerConnection = 16
         try await withDatabase(limits) { database in
-            let session: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
+            let session: Int = try await database.query("SELECT pg_backend_pid() AS pid").onlyRow()["pid"]
             let outcomes = await together(16, on: database) { number in
                 // The odd ones are refused by their first statement, so their second is never prepared.
                 let rows = try await database.pipeline([
                     "SELECT 1 / \(number % 2 == 0 ? 1 : 0) AS one", "SELECT \(number) AS n",
                 ])
-                return "\(try rows[1].one()["n"] as Int)"
+                return "\(try rows[1].onlyRow()["n"] as Int)"
             }.map(\.outcome)
             #expect(outcomes == (1...16).map { $0 % 2 == 0 ? "\($0)" : "22012" })
-            #expect(try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"] == session)
+            #expect(try await database.query("SELECT pg_backend_pid() AS pid").onlyRow()["pid"] == session)
         }
     }
 
@@ -315,10 +315,10 @@ import Testing
                 let rows = try await commits.run(
                     "INSERT INTO thing VALUES (\(number)) RETURNING id",
                     key: GroupCommit.Key(high: 0, low: UInt64(number)))
-                return "\(try rows.one()["id"] as Int)"
+                return "\(try rows.onlyRow()["id"] as Int)"
             }.inOrder
             #expect(outcomes == (1...32).map { $0 == 13 ? "23514" : "\($0)" })
-            let row = try await database.query("SELECT count(*) AS n, count(DISTINCT tx) AS txs FROM thing").one()
+            let row = try await database.query("SELECT count(*) AS n, count(DISTINCT tx) AS txs FROM thing").onlyRow()
             #expect(try row["n"] == 31)
             #expect(try (row["txs"] as Int) < 20)
         }
@@ -334,15 +334,15 @@ import Testing
             var tries = 0
             try await database.transaction { transaction in
                 _ = try await transaction.query("SELECT id FROM thing")
-                let fault = await #expect(throws: Migrator.Fault.self) {
+                let fault = await #expect(throws: Migrator.MigrationError.self) {
                     try await migrator.run(database, lockTimeout: .milliseconds(20)) { _ in tries += 1 }
                 }
                 #expect(fault?.description.contains("55P03") == true)
             }
             #expect(tries == 15)
-            #expect(try await migrator.pending(database).count == 1)
+            #expect(try await migrator.pendingMigrations(database).count == 1)
             try await migrator.run(database) { _ in }
-            #expect(try await migrator.pending(database).isEmpty)
+            #expect(try await migrator.pendingMigrations(database).isEmpty)
         }
     }
 }

@@ -14,16 +14,16 @@ import Testing
             _ = try await database.query("SELECT 1")
             func timeout(after left: Duration, leaving rest: Duration = .zero) async throws -> String {
                 let rows = try await database.pipeline(
-                    [Self.lockTimeout], use: .write, until: database.poller.now + left, leaving: rest)
+                    [Self.lockTimeout], use: .write, until: database.poller.now + left, reserving: rest)
                 #expect(rows.count == 1)
-                return try rows[0].one()["timeout"]
+                return try rows[0].onlyRow()["timeout"]
             }
             // With time enough the session's own setting holds.
             #expect(try await timeout(after: .milliseconds(1_100)) == "7s")
             #expect(try await timeout(after: .milliseconds(1_099)) == "1099ms")
             #expect(try await timeout(after: .milliseconds(1_100), leaving: .milliseconds(400)) == "700ms")
             #expect(try await timeout(after: .zero) == "50ms", "zero would be no limit")
-            #expect(try await database.query(Self.lockTimeout).one()["timeout"] == "7s")
+            #expect(try await database.query(Self.lockTimeout).onlyRow()["timeout"] == "7s")
         }
     }
 
@@ -33,11 +33,11 @@ import Testing
             _ = try await database.query("SELECT 1")
             func timeout(until deadline: MonotonicTime?) async throws -> [String] {
                 try await database.transaction(until: deadline) { transaction in
-                    let first: String = try await transaction.query(Self.lockTimeout).one()["timeout"]
+                    let first: String = try await transaction.query(Self.lockTimeout).onlyRow()["timeout"]
                     // PostgreSQL rounds to milliseconds: at least one has to pass.
                     let later = database.poller.now + .milliseconds(1)
                     while database.poller.now < later { _ = try await transaction.query("SELECT 1") }
-                    return [first, try await transaction.query(Self.lockTimeout).one()["timeout"]]
+                    return [first, try await transaction.query(Self.lockTimeout).onlyRow()["timeout"]]
                 }
             }
             #expect(try await timeout(until: nil) == ["7s", "7s"])
@@ -54,7 +54,7 @@ import Testing
             let commits = GroupCommit(database, lockTimeout: .milliseconds(300))
             func timeout(_ left: Duration) async throws -> String {
                 let deadline = database.poller.now + left
-                return try await commits.run(Self.lockTimeout, key: Self.key, until: deadline).one()["timeout"]
+                return try await commits.run(Self.lockTimeout, key: Self.key, until: deadline).onlyRow()["timeout"]
             }
             #expect(try await timeout(.seconds(600)) == "7s")
             let limited = try await timeout(.milliseconds(1_300))
@@ -108,7 +108,7 @@ import Testing
                 let rows = try await commits.run(
                     "SELECT \(number) AS n", key: GroupCommit.Key(high: 0, low: UInt64(number)),
                     until: database.poller.now + left)
-                return "\(try rows.one()["n"] as Int)"
+                return "\(try rows.onlyRow()["n"] as Int)"
             }
             #expect(outcomes.first?.number == 4)
             #expect(

@@ -34,7 +34,7 @@ struct FairnessTests {
             take(&selection, &pending, limit: 1), take(&selection, &pending), take(&selection, &pending),
         ]
         #expect(batches == [["a"], ["b"], []] && pending == [Write(key: "a")])
-        selection.ended(["a"], stillPending: true)
+        selection.endBatch(of: ["a"], hasPending: true)
         let last = take(&selection, &pending)
         #expect(last == ["a"])
     }
@@ -47,7 +47,7 @@ struct FairnessTests {
         while !pending.isEmpty {
             let batch = take(&selection, &pending, limit: 1)
             served.append(batch)
-            selection.ended(batch, stillPending: !pending.isEmpty)
+            selection.endBatch(of: batch, hasPending: !pending.isEmpty)
         }
         #expect(served.flatMap(\.self) == ["a", "b", "c", "d", "a", "b", "a"])
     }
@@ -92,13 +92,13 @@ struct FairnessTests {
                     while waiting == 0 {
                         waiting = try await holder.query(
                             "SELECT count(*) AS n FROM pg_locks l WHERE pg_backend_pid() = ANY (pg_blocking_pids(l.pid))"
-                        ).one()["n"]
+                        ).onlyRow()["n"]
                     }
                     let others = await together(60, on: database) { number in
                         switch number % 3 {
                         case 0: "\(try await write(1 + number % 9))"
-                        case 1: "\(try await database.read("SELECT \(number) AS n").one()["n"] == number)"
-                        default: "\(try await database.query("SELECT \(number) AS n").one()["n"] == number)"
+                        case 1: "\(try await database.read("SELECT \(number) AS n").onlyRow()["n"] == number)"
+                        default: "\(try await database.query("SELECT \(number) AS n").onlyRow()["n"] == number)"
                         }
                     }
                     // Else the others may have waited for the end of these.
@@ -131,8 +131,8 @@ struct FairnessTests {
                     }
                 }
                 defer { release.finish() }
-                while database.waiting == 0 { await Task.yield() }
-                return "\(try await database.query("SELECT 4 AS n").one()["n"] == 4)"
+                while database.waitingRequests == 0 { await Task.yield() }
+                return "\(try await database.query("SELECT 4 AS n").onlyRow()["n"] == 4)"
             }
             #expect(ended.inOrder == ["written", "written", "written", "written", "true"])
         }

@@ -79,7 +79,7 @@ struct HostResolverTests {
                     limits: Self.limits(connectTimeout: .seconds(4)), resolver: resolver, poller: database.poller)
                 reachable.open()
                 defer { reachable.close() }
-                #expect(try await reachable.query("SELECT 1 AS one").one()["one"] == 1)
+                #expect(try await reachable.query("SELECT 1 AS one").onlyRow()["one"] == 1)
             }
         }
     }
@@ -108,7 +108,7 @@ struct HostResolverTests {
             #expect(error == .unavailable("no such name"))
             refused.close()
             let retried = try session(givesUp: false)
-            #expect(try await retried.query("SELECT 1 AS one").one()["one"] == 1)
+            #expect(try await retried.query("SELECT 1 AS one").onlyRow()["one"] == 1)
             #expect(lookups.withLock { $0 } == 3)
             retried.close()
         }
@@ -147,7 +147,7 @@ struct HostResolverTests {
         var limits = Self.limits(connectTimeout: .seconds(60))
         limits.requestTimeout = .seconds(60)
         try await withSecureDatabase(limits, host: "localhost", resolver: resolver) { secure in
-            let row = try await secure.query("SELECT 1 AS one").one()
+            let row = try await secure.query("SELECT 1 AS one").onlyRow()
             #expect(try row["one"] == 1)
         }
         try await withSecureDatabase(limits, host: "elsewhere.test", resolver: resolver) { secure in

@@ -19,7 +19,7 @@ import Testing
                            \("zoë \u{1F600} '\\{}\",NULL\(number)") AS text, \([UInt8](repeating: 255, count: number)) AS bytes,
                            \(isOdd ? id : nil) AS id, \(moment) AS moment, \(SQLJSON(#"{"a": \#(number)}"#)) AS json
                     """
-                ).one()
+                ).onlyRow()
                 #expect(try row["odd"] == isOdd)
                 #expect(try row["n"] == number - 4)
                 #expect(try row["half"] == Double(number) / 2)
@@ -61,9 +61,9 @@ import Testing
         try await withDatabase { database in
             let outcomes = await together(60, on: database) { number in
                 switch number % 3 {
-                case 0: "\(try await database.read("SELECT 1000 / \(number % 4) AS n").one()["n"] as Int)"
-                case 1: "\(try await database.read("SELECT \(number) AS m").one()["m"] as Int)"
-                default: "\(try await database.read("SELECT 7::bigint AS constant").one()["constant"] as Int)"
+                case 0: "\(try await database.read("SELECT 1000 / \(number % 4) AS n").onlyRow()["n"] as Int)"
+                case 1: "\(try await database.read("SELECT \(number) AS m").onlyRow()["m"] as Int)"
+                default: "\(try await database.read("SELECT 7::bigint AS constant").onlyRow()["constant"] as Int)"
                 }
             }.inOrder
             #expect(
@@ -103,7 +103,7 @@ import Testing
             let outcomes = await together(60, on: database) { number in
                 let rows = try await commits.run(
                     Self.write(number, of: number % 10), key: Self.key(number % 10), canMerge: true)
-                return rows.isEmpty ? "-" : "\(try rows.one()["seq"] as Int)"
+                return rows.isEmpty ? "-" : "\(try rows.onlyRow()["seq"] as Int)"
             }.inOrder
             // Nobody is told a number twice; five never applies, thirty-three is refused.
             for row in 0..<10 {
@@ -118,7 +118,7 @@ import Testing
                 SELECT count(*) AS n, count(DISTINCT tx) AS txs, count(note) AS notes,
                        count(DISTINCT (tx, at)) AS statements, (SELECT sum(seq) FROM clock) = count(*) AS adds_up FROM thing
                 """
-            ).one()
+            ).onlyRow()
             #expect(try row["n"] == 53 && row["notes"] == 52 && row["adds_up"] == true)
             let transactions: Int = try row["txs"]
             #expect(transactions < 30)
@@ -137,10 +137,10 @@ import Testing
             let outcomes = await together(200, on: database) { number in
                 let rows = try await loops[number % 2].run(
                     Self.write(number, of: number / 2 % 5), key: Self.key(number / 2 % 5), canMerge: true)
-                return "\(number / 2 % 5) \(try rows.one()["seq"] as Int)"
+                return "\(number / 2 % 5) \(try rows.onlyRow()["seq"] as Int)"
             }.inOrder
             #expect(Set(outcomes).count == 200)
-            #expect(try await database.query("SELECT sum(seq)::bigint AS n FROM clock").one()["n"] == 200)
+            #expect(try await database.query("SELECT sum(seq)::bigint AS n FROM clock").onlyRow()["n"] == 200)
         }
     }
 
@@ -155,7 +155,7 @@ import Testing
                 await together(16, on: database) { number in
                     let rows = try await commits.run(
                         Self.write(round * 16 + number, of: number % 4), key: Self.key(number % 4), canMerge: true)
-                    return try rows.one()["seq"] as Int > 0 ? "written" : "not"
+                    return try rows.onlyRow()["seq"] as Int > 0 ? "written" : "not"
                 }
             }
             try await database.transaction { transaction in
@@ -170,10 +170,10 @@ import Testing
             }
             // Each key comes back with its first write that gets its lock.
             #expect(await write(5).inOrder == [String](repeating: "written", count: 16))
-            let before = commits.batches
+            let before = commits.batchCount
             #expect(await write(6).inOrder == [String](repeating: "written", count: 16))
-            #expect(commits.batches > before)
-            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 4 * 8 + 32)
+            #expect(commits.batchCount > before)
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 4 * 8 + 32)
         }
     }
 
@@ -188,8 +188,8 @@ import Testing
             let ended = await together(2, on: database) { number in
                 guard number == 1 else {
                     for await _ in locked {}
-                    return
-                        "\(try await database.read("SELECT \(7) AS n FROM pg_advisory_xact_lock(7)").one()["n"] as Int)"
+                    let rows = try await database.read("SELECT \(7) AS n FROM pg_advisory_xact_lock(7)")
+                    return "\(try rows.onlyRow()["n"] as Int)"
                 }
                 return try await database.transaction { transaction in
                     _ = try await transaction.query("SELECT pg_advisory_xact_lock(7)")
@@ -201,9 +201,9 @@ import Testing
                             SELECT count(*) AS n FROM pg_locks JOIN pg_database d ON d.oid = database
                             WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
                             """
-                        ).one()["n"]
+                        ).onlyRow()["n"]
                     }
-                    return "\(try await database.read("SELECT \(1) AS n").one()["n"] as Int)"
+                    return "\(try await database.read("SELECT \(1) AS n").onlyRow()["n"] as Int)"
                 }
             }
             #expect(ended.map(\.number) == [1, 2] && ended.map(\.outcome) == ["1", "7"])
@@ -215,8 +215,8 @@ import Testing
         var limits = Database.Limits()
         limits.connections = 1
         limits.batchesPerConnection = 1
-        limits.sharedStatements = 1
-        limits.queue = 3
+        limits.mergedStatementsInFlight = 1
+        limits.waitingRequests = 3
         limits.requestTimeout = .seconds(1)
         try await withDatabase(limits) { database in
             // To open the session may take longer than a request waits for it.
@@ -242,7 +242,7 @@ import Testing
                             + [String](repeating: "database unavailable: no session became free in time", count: 3))
                 }
             }
-            #expect(try await database.read("SELECT \(3) AS n").one()["n"] == 3)
+            #expect(try await database.read("SELECT \(3) AS n").onlyRow()["n"] == 3)
         }
     }
 

@@ -15,7 +15,7 @@ struct NotificationTests {
         _ body: @escaping @Sendable (Database, Record, NotificationListener) async throws -> Void
     ) async throws {
         try await withDatabase { database in
-            let name: String = try await database.query("SELECT current_database() AS name").one()["name"]
+            let name: String = try await database.query("SELECT current_database() AS name").onlyRow()["name"]
             let record = Record()
             let listener = NotificationListener(
                 try ConnectionOptions(url: try testURL(), database: name),

@@ -13,11 +13,11 @@ struct SessionPoolTests {
         var limits = Database.Limits()
         limits.connections = connections ?? sessions
         limits.batchesPerConnection = perConnection
-        limits.queue = queue
+        limits.waitingRequests = queue
         var pool = SessionPool(limits)
         for id in 0..<sessions {
             #expect(pool.beginAttempt() == true)
-            #expect(pool.opened(id) == [])
+            #expect(pool.sessionOpened(id) == [])
         }
         return pool
     }
@@ -30,12 +30,12 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 3))
         #expect(pool.tryAcquire(for: .read) == nil)
-        #expect(pool.waiting == 3)
+        #expect(pool.waitingRequests == 3)
         for (ticket, held) in [(1, .write), (2, .write), (3, .read)] as [(UInt64, SessionPool.Purpose)] {
             let (grants, mustClose) = pool.release(0, from: held)
             #expect(grants == [.init(ticket: ticket, session: 0)] && !mustClose)
         }
-        #expect(pool.waiting == 0 && pool.nextDeadline == nil)
+        #expect(pool.waitingRequests == 0 && pool.nextDeadline == nil)
     }
 
     @Test("requests spread over the sessions with the fewest users, up to the limit of each")
@@ -94,7 +94,7 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(1)) == .waiting(ticket: 3))
         #expect(pool.nextDeadline == Self.start + .seconds(1))
         #expect(pool.expire(at: Self.start + .seconds(1)) == [3])
-        #expect(pool.cancel(2).wasWaiting && pool.waiting == 0)
+        #expect(pool.cancel(2).wasWaiting && pool.waitingRequests == 0)
     }
 
     @Test("of few sessions one may have a bulk read, which overtakes waiting writes as other reads do")
@@ -115,7 +115,7 @@ struct SessionPoolTests {
         var pool = pool(2)
         #expect(pool.tryAcquire(for: .bulkRead) == 0)
         #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
-        #expect(pool.lost(0).grants == [.init(ticket: 1, session: 1)])
+        #expect(pool.sessionLost(0).grants == [.init(ticket: 1, session: 1)])
         #expect(pool.release(0, from: .bulkRead).grants == [])
     }
 
@@ -162,7 +162,7 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .tooManyWaiting)
         let first = pool.cancel(1)
         #expect(first.wasWaiting && first.grants == [])
-        #expect(pool.waiting == 1 && pool.nextDeadline == Self.start + .seconds(3))
+        #expect(pool.waitingRequests == 1 && pool.nextDeadline == Self.start + .seconds(3))
         // Twice, and who never waited.
         #expect(pool.cancel(1).wasWaiting == false && pool.cancel(9).wasWaiting == false)
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(3)) == .waiting(ticket: 3))
@@ -170,7 +170,7 @@ struct SessionPoolTests {
         // Who has a session already waits no more.
         #expect(pool.cancel(2).wasWaiting == false)
         #expect(pool.release(0, from: .read).grants == [.init(ticket: 3, session: 0)])
-        #expect(pool.waiting == 0 && pool.nextDeadline == nil)
+        #expect(pool.waitingRequests == 0 && pool.nextDeadline == nil)
     }
 
     @Test("a read that only waited behind a cancelled transaction is served at once")
@@ -181,7 +181,7 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         let (wasWaiting, grants) = pool.cancel(1)
         #expect(wasWaiting && grants == [.init(ticket: 2, session: 0)])
-        #expect(pool.waiting == 0)
+        #expect(pool.waitingRequests == 0)
     }
 
     @Test("a full queue and a closed pool refuse requests")
@@ -191,7 +191,7 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .tooManyWaiting)
         #expect(pool.refuseAll() == [1, 2])
-        #expect(pool.waiting == 0)
+        #expect(pool.waitingRequests == 0)
         pool.close()
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .closed)
         #expect(pool.beginAttempt() == false)
@@ -204,8 +204,8 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         let attempts = (0..<3).map { _ in pool.beginAttempt() }
         #expect(attempts == [true, true, false])
-        #expect(pool.opened(7) == [.init(ticket: 1, session: 7)])
-        #expect(pool.opened(8) == [.init(ticket: 2, session: 8)])
+        #expect(pool.sessionOpened(7) == [.init(ticket: 1, session: 7)])
+        #expect(pool.sessionOpened(8) == [.init(ticket: 2, session: 8)])
         #expect(pool.beginAttempt() == false)
     }
 
@@ -218,23 +218,23 @@ struct SessionPoolTests {
         }
         #expect(pauses == [50, 100, 200, 400, 800, 1_000, 1_000].map { .milliseconds($0) })
         #expect(pool.beginAttempt() == true)
-        #expect(pool.opened(1) == [])
-        #expect(pool.lost(1).pause == .milliseconds(50))
+        #expect(pool.sessionOpened(1) == [])
+        #expect(pool.sessionLost(1).pause == .milliseconds(50))
         #expect(pool.beginAttempt() == true)
         pool.close()
         #expect(pool.attemptFailed() == nil)
     }
 
     @Test("a lost session serves nobody, and returning it changes nothing")
-    func lost() {
+    func sessionLost() {
         var pool = pool(1)
         _ = pool.tryAcquire(for: .write)
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
-        #expect(pool.lost(0).pause == .milliseconds(50))
+        #expect(pool.sessionLost(0).pause == .milliseconds(50))
         let (grants, mustClose) = pool.release(0, from: .write)
-        #expect(grants.isEmpty && !mustClose && pool.waiting == 1)
+        #expect(grants.isEmpty && !mustClose && pool.waitingRequests == 1)
         #expect(pool.beginAttempt() == true)
-        #expect(pool.opened(1) == [.init(ticket: 1, session: 1)])
+        #expect(pool.sessionOpened(1) == [.init(ticket: 1, session: 1)])
     }
 
     @Test("a retired session serves nobody, and is closed when the last user returns it")

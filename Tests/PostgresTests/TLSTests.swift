@@ -16,7 +16,7 @@ struct TLSTests {
         limits.requestTimeout = .seconds(300)
         limits.batchTimeout = .seconds(300)
         try await withSecureDatabase(limits, host: host) { secure in
-            let session = try await secure.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").one()
+            let session = try await secure.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").onlyRow()
             #expect(try session["ssl"] == true)
             // Rows of every length around TLS's records of 16 kB and libpq's buffer, 6 MB in all.
             let outcomes = await together(24, on: secure) { number in
@@ -46,7 +46,7 @@ func withSecureDatabase(
     try await withDatabase { database in
         let row = try await database.query(
             "SELECT current_setting('ssl') = 'on' AS tls, pg_read_file(current_setting('ssl_cert_file'), 0, 65536, true) AS file"
-        ).one()
+        ).onlyRow()
         guard try row["tls"] else {
             Issue.record("the test cluster speaks no TLS: ssl = on, certificate for 127.0.0.1 (deploy/test does)")
             return

@@ -12,18 +12,18 @@ struct YieldBudgetTests {
     @Test("a run without yielding ends after 250 µs, and the next one begins")
     func limit() {
         var run = YieldBudget(from: Self.moment(microseconds: 0))
-        let isOver = [249, 250, 251, 499, 500].map { run.isOver(at: Self.moment(microseconds: $0)) }
+        let isOver = [249, 250, 251, 499, 500].map { run.takeYield(at: Self.moment(microseconds: $0)) }
         #expect(isOver == [false, true, false, false, true])
     }
 
     @Test("a wait for events begins a new run, and a call that finds events does not")
     func wait() {
         var run = YieldBudget(from: Self.moment(microseconds: 0))
-        run.asked(at: Self.moment(microseconds: 100), answeredAt: Self.moment(microseconds: 149))
-        #expect(run.isOver(at: Self.moment(microseconds: 250)) == true)
-        run.asked(at: Self.moment(microseconds: 400), answeredAt: Self.moment(microseconds: 450))
-        #expect(run.isOver(at: Self.moment(microseconds: 699)) == false)
-        #expect(run.isOver(at: Self.moment(microseconds: 700)) == true)
+        run.recordWait(from: Self.moment(microseconds: 100), to: Self.moment(microseconds: 149))
+        #expect(run.takeYield(at: Self.moment(microseconds: 250)) == true)
+        run.recordWait(from: Self.moment(microseconds: 400), to: Self.moment(microseconds: 450))
+        #expect(run.takeYield(at: Self.moment(microseconds: 699)) == false)
+        #expect(run.takeYield(at: Self.moment(microseconds: 700)) == true)
     }
 
     @Test("a busy loop yields repeatedly", .timeLimit(.minutes(1)))

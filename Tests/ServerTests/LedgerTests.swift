@@ -27,7 +27,7 @@ struct LedgerTests {
                             SELECT c.seq, (SELECT count(*) FROM nags n WHERE n.family_id = c.family_id) AS nags
                             FROM family_clock c WHERE c.family_id = \(family.id)
                             """
-                        ).one()
+                        ).onlyRow()
                         let count: Int = try row["nags"]
                         guard count < 10 else { return .answer(StatusAnswer(status: "full")) }
                         let nag = FeedRows.nag(
@@ -93,7 +93,7 @@ struct LedgerTests {
                 try await write(ahead: .seconds(20))
                 let shown: Timestamp = try await database.query(
                     "SELECT ts FROM family_clock WHERE family_id = \(family.id)"
-                ).one()["ts"]
+                ).onlyRow()["ts"]
                 #expect(truth <= shown && shown <= truth + .seconds(21))
             }
         }

@@ -29,7 +29,7 @@ struct SlowQueryTests {
             defer { loop.stop() }
             try await loop.task { poller in
                 let options = try ConnectionOptions(url: TestLogin.server.url(url), settings: settings)
-                let database = Database(options, limits: limits, slow: slow, poller: poller)
+                let database = Database(options, limits: limits, slowStatements: slow, poller: poller)
                 defer { database.close() }
                 database.open()
                 try await body(database)

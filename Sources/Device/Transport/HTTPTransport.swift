@@ -50,8 +50,8 @@ public final class HTTPTransport: Transport {
     ) async throws(TransportError) {
         let request = HTTPClientRequest("GET", "\(server)\(target)")
         _ = try await onLoop { transport, poller async throws(HTTPClientError) in
-            let socket = WebSocketClient(poller, networks: .everything, authorities: transport.authorities)
-            return try await socket.receive(from: request, opened: opened) { _ in received() }
+            let socket = WebSocketClient(poller, networks: .unrestricted, authorities: transport.authorities)
+            return try await socket.receive(from: request, onOpen: opened) { _ in received() }
         }
     }
 
@@ -84,7 +84,7 @@ public final class HTTPTransport: Transport {
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
         let opened = LoopBound(
-            value: HTTPClient(poller, networks: .everything, authorities: authorities))
+            value: HTTPClient(poller, networks: .unrestricted, authorities: authorities))
         client.withLock { $0 = opened }
         return opened.value
     }
@@ -100,7 +100,7 @@ public final class HTTPTransport: Transport {
         if hasBody { headers.append((name: "Content-Type", value: "application/json")) }
         var limits = HTTPClientRequest.Limits()
         limits.body = Self.largestBody
-        limits.whole = deadline
+        limits.totalTimeout = deadline
         return HTTPClientRequest(
             request.method.rawValue, "\(server)\(request.target)", headers: headers,
             body: hasBody ? request.body : nil, limits: limits)
@@ -143,7 +143,7 @@ extension TransportError {
     fileprivate init(_ error: HTTPClientError) {
         self =
             switch error {
-            case .unresolvable, .unreachable, .ownNetwork: .unreachable
+            case .unresolvable, .unreachable, .forbiddenAddress: .unreachable
             case .untrusted: .untrusted
             case .timedOut: .timedOut
             case .tooLarge: .tooLarge

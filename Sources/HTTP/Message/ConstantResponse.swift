@@ -1,7 +1,7 @@
-/// A 200 response that is the same for everybody, with its entity tag. It is compressed once, when it is made.
+/// A 200 response that is the same for all clients, with its entity tag. It is compressed once, when it is created.
 public struct ConstantResponse: Sendable {
     private let plain: Response
-    /// The compressed response; nil where it would not be smaller.
+    /// The compressed response; nil if it would not be smaller.
     private let compressed: Response?
     private let tag: EntityTag
 
@@ -18,7 +18,7 @@ public struct ConstantResponse: Sendable {
         (self.plain, self.compressed) = (plain, compressed)
     }
 
-    /// The response, or 304 where the client has it.
+    /// Returns the response, or 304 if the client has it.
     public func response(to request: borrowing Request) -> Response {
         let accepted = request.headers.acceptsGzip ? compressed ?? plain : plain
         return accepted.tagged(tag, for: request)

@@ -6,10 +6,12 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     public let opaque: String
     public let isStrong: Bool
 
+    /// Creates a weak tag.
     /// - Parameter opaque: visible ASCII without quotes and commas.
     public init(_ opaque: String) { self.init(opaque, isStrong: false) }
 
-    /// - Parameter opaque: the same; equal only if the content is, byte for byte.
+    /// Creates a strong tag, which MUST be equal only if the content is equal, byte for byte.
+    /// - Parameter opaque: visible ASCII without quotes and commas.
     public init(strong opaque: String) { self.init(opaque, isStrong: true) }
 
     private init(_ opaque: String, isStrong: Bool) {
@@ -17,7 +19,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         self.isStrong = isStrong
     }
 
-    /// A tag computed from content: 64 bits of FNV-1a and the length. Not collision-resistant: do not use it for
+    /// Computes a weak tag from content: 64 bits of FNV-1a and the length. Not collision-resistant: do not use it for
     /// content that an attacker controls.
     public init(over content: [UInt8]) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -27,7 +29,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { isStrong ? "\"\(opaque)\"" : "W/\"\(opaque)\"" }
 
-    /// Whether If-None-Match contains this tag, by weak comparison (RFC 9110 §13.1.2).
+    /// Returns whether If-None-Match contains this tag, by weak comparison (RFC 9110 §13.1.2).
     public func matches(_ headers: Headers) -> Bool {
         let wanted = Array("\"\(opaque)\"".utf8)
         var found = false

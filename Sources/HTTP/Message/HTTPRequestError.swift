@@ -1,4 +1,4 @@
-/// A reason for which HTTP itself refuses a request: a status and a sentence that may be sent to the client.
+/// A reason why HTTP itself refuses a request: a status and a sentence that may be sent to the client.
 ///
 /// The connection closes after the response, because after a framing error the start of the next request is unknown.
 public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {

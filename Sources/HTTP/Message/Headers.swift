@@ -14,8 +14,8 @@ public struct Headers: Sendable, Sequence {
         return head.text(range)
     }
 
-    /// The value of a field that may occur only once (`Authorization`, `Idempotency-Key` …).
-    /// - Throws: `fieldRepeated`.
+    /// Returns the value of a field that may occur only once (`Authorization`, `Idempotency-Key` …).
+    /// - Throws: `fieldRepeated` if it occurs several times.
     public func single(_ name: String) throws(HTTPRequestError) -> String? {
         guard let range = try singleRange(name) else { return nil }
         return head.text(range)

@@ -7,20 +7,20 @@ public struct Limits: Sendable, Hashable {
     public var head = 16 << 10
     /// Header fields in one request; more are refused with 431.
     public var fields = 100
-    /// Bytes of content, unless the route sets its own limit; more are refused with 413.
+    /// Bytes of content, unless the route has its own limit; more are refused with 413.
     public var body = 1 << 20
     /// Bytes of one chunk-size line; all chunk extensions of a request may have 64 times as many. More are refused with
     /// 400.
     public var chunkLine = 256
 
     /// The time from the first byte of a request to the end of its header section.
-    public var headTime: Duration = .seconds(10)
+    public var headTimeout: Duration = .seconds(10)
     /// The lowest rate of request content, in bytes per second, measured over a sliding window of `bodyWindow`. Slower
     /// content is refused with 408, however much came before.
     public var bodyRate = 1 << 10
     public var bodyWindow: Duration = .seconds(10)
     /// The time that a connection may be idle between requests.
-    public var idleTime: Duration = .seconds(75)
+    public var idleTimeout: Duration = .seconds(75)
     /// The lowest rate at which a client must read its responses, in bytes per second, measured over a sliding window
     /// of `writeWindow`. The connection of a slower client is closed.
     public var writeRate = 1 << 10
@@ -34,12 +34,12 @@ public struct Limits: Sendable, Hashable {
     /// The time for which an idle connection may still send one request after draining has begun.
     public var drainGrace: Duration = .seconds(1)
 
-    /// Connections in all, and for one client address (an IPv6 /64 counts as one address). An address may also have at
-    /// most twice as many connections as are free, so that others can still connect.
+    /// The largest number of connections in all, and for one client address (an IPv6 /64 counts as one address). An
+    /// address may also have at most twice as many connections as are free, so that others can still connect.
     public var connections = 20_000
     public var connectionsPerAddress = 12_500
-    /// Connections over these limits that each loop keeps open to send them a 503; the rest are closed without a
-    /// response.
+    /// The number of connections over these limits that each loop keeps open to send them a 503; the rest are closed
+    /// without a response.
     public var refusals = 256
     /// Bytes of requests that all connections may hold, from arrival to response; each loop has an equal share. A
     /// request that needs more is refused with 503, unless it is complete and has no content.

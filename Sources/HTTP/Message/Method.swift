@@ -1,8 +1,8 @@
-/// A request method that this server knows (RFC 9110 §9.3, RFC 5789). Others are refused with 501.
+/// A request method that this server supports (RFC 9110 §9.3, RFC 5789). Others are refused with 501.
 public enum Method: UInt8, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case get, head, post, put, patch, delete, options, trace
 
-    /// Matches the exact, case-sensitive token (RFC 9110 §9.1); nil for an unknown method.
+    /// Creates the method of the exact, case-sensitive token (RFC 9110 §9.1); nil for an unknown method.
     init?(_ token: Span<UInt8>) {
         func spells(_ name: StaticString) -> Bool { token.equals(name) }
         switch token.count {

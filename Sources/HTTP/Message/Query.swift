@@ -10,7 +10,8 @@ public struct Query: Sendable, Sequence {
     /// The first value with that name.
     public subscript(name: String) -> String? { first { $0.name == name }?.value }
 
-    public func all(_ name: String) -> [String] { filter { $0.name == name }.map(\.value) }
+    /// Returns all values with that name.
+    public func values(of name: String) -> [String] { filter { $0.name == name }.map(\.value) }
 
     public func makeIterator() -> Iterator {
         Iterator(bytes: bytes, position: range.indices.lowerBound, end: range.indices.upperBound)

@@ -20,7 +20,7 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
 
     public var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// The unit that limits count: an IPv4 address, or an IPv6 /64, which usually belongs to one customer.
+    /// The unit for which limits count: an IPv4 address, or an IPv6 /64, which usually belongs to one customer.
     public var network: Network { isIPv4 ? Network(high: 0, low: low) : Network(high: high, low: 0) }
 
     public struct Network: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// One complete request as a handler receives it.
+/// One complete request, which a handler receives.
 public struct Request: Sendable {
     public let head: RequestHead
     public let body: [UInt8]
@@ -24,7 +24,8 @@ public struct Request: Sendable {
     public var query: Query { head.query }
     public var path: String { head.path }
 
-    /// The decoded path segment of the template's parameter `{name}`; nil if the template has no such parameter.
+    /// Returns the decoded path segment of the template's parameter `{name}`; nil if the template has no such
+    /// parameter.
     public func parameter(_ name: String) -> String? {
         guard let route else { return nil }
         for parameter in route.parameters where parameter.name == name {
@@ -33,7 +34,7 @@ public struct Request: Sendable {
         return nil
     }
 
-    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
+    /// Returns the token of `Authorization: Bearer …` (RFC 6750 §2.1).
     /// - Throws: `fieldRepeated` if there are several Authorization fields.
     public func bearerToken() throws(HTTPRequestError) -> String? {
         guard let range = try headers.singleRange("authorization") else { return nil }

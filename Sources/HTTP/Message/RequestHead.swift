@@ -14,7 +14,7 @@ public struct RequestHead: Sendable {
         @inline(__always) var count: Int { Int(end &- start) }
     }
 
-    /// The rule for the end of the content (RFC 9112 §6.3).
+    /// The rule that determines the end of the content (RFC 9112 §6.3).
     public enum Framing: Sendable, Hashable {
         case none
         case length(Int)
@@ -30,7 +30,7 @@ public struct RequestHead: Sendable {
         static let host = Flags(rawValue: 1 << 4)
         static let coding = Flags(rawValue: 1 << 5)
         static let length = Flags(rawValue: 1 << 6)
-        static let wholeServer = Flags(rawValue: 1 << 7)
+        static let asteriskTarget = Flags(rawValue: 1 << 7)
     }
 
     /// The head without line ends, followed by the decoded text of percent-encoded path segments.
@@ -48,20 +48,21 @@ public struct RequestHead: Sendable {
 
     init() {}
 
-    // MARK: What the connection must know
+    // MARK: Connection
 
-    /// HTTP/1.1 connections persist unless `close` was sent; HTTP/1.0 ones only with `keep-alive` (RFC 9112 §9.3).
+    /// Whether the connection persists: in HTTP/1.1 unless `close` was sent, in HTTP/1.0 only with `keep-alive` (RFC
+    /// 9112 §9.3).
     public var keepsAlive: Bool {
         if flags.contains(.close) { return false }
         return flags.contains(.http11) || flags.contains(.keepAlive)
     }
     public var isHTTP11: Bool { flags.contains(.http11) }
-    /// The client waits for a 100 before it sends content (RFC 9110 §10.1.1).
+    /// Whether the client waits for a 100 before it sends content (RFC 9110 §10.1.1).
     public var expectsContinue: Bool { flags.contains(.expectsContinue) && framing != .none }
     /// Whether content follows the head.
     var announcesContent: Bool { framing != .none && framing != .length(0) }
-    /// `OPTIONS *`: a request about the server, not about a resource.
-    public var asksAboutServer: Bool { flags.contains(.wholeServer) }
+    /// Whether the request is about the server, not about a resource: `OPTIONS *`.
+    public var asksAboutServer: Bool { flags.contains(.asteriskTarget) }
 
     // MARK: Parts
 
@@ -70,7 +71,7 @@ public struct RequestHead: Sendable {
     public var query: Query { Query(bytes: bytes, range: queryRange) }
     public var headers: Headers { Headers(head: self) }
 
-    /// A path segment, percent-decoded and valid UTF-8. Empty segments are left out: `//a/` is `/a`.
+    /// Returns a path segment, percent-decoded and valid UTF-8. Empty segments are left out: `//a/` is `/a`.
     public func pathSegment(_ index: Int) -> String { text(ranges[index]) }
     /// The decoded path. A `%2F` inside a segment appears as `/`: match on segments instead.
     public var path: String {

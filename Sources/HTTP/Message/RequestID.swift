@@ -40,21 +40,24 @@ extension Array where Element == UInt8 {
     }
 }
 
-/// Makes unique request and trace IDs. Fast; not suitable for secrets.
+/// Creates unique request and trace IDs. It is fast, and not suitable for secrets.
 public struct IdentifierSource: Sendable {
     private var state: UInt64
     private let stream: UInt64
     /// Whether the traces that begin here are sampled.
     private let samples: Bool
 
-    /// - Parameters: two random numbers; fixed ones make tests repeatable.
+    /// - Parameters:
+    ///   - seed: a random number, or a constant in tests.
+    ///   - stream: another one, which distinguishes the source from others.
+    ///   - samples: whether the traces that begin here are sampled.
     public init(seed: UInt64, stream: UInt64, samples: Bool = false) {
         state = seed
         self.stream = stream | 1
         self.samples = samples
     }
 
-    /// SplitMix64, with a separate stream for each source.
+    /// Returns the next random number: SplitMix64, with a separate stream for each source.
     private mutating func next() -> UInt64 {
         state &+= stream
         var mixed = state
@@ -67,7 +70,8 @@ public struct IdentifierSource: Sendable {
 
     /// Continues the client's trace if it sent a valid one, else begins a trace (W3C Trace Context §3.2).
     ///
-    /// A new trace's ID begins with the time, so that new rows lie together in the database's indexes; the rest is random.
+    /// A new trace's ID begins with the time, so that new rows are adjacent in the database's indexes; the rest is
+    /// random.
     /// - Parameter now: milliseconds since 1970.
     public mutating func trace(continuing parent: TraceContext?, at now: Int) -> TraceContext {
         let span = max(1, next())

@@ -1,24 +1,24 @@
 /// The range that a Range field asks for (RFC 9110 §14.2).
 public enum RequestedRange: Sendable, Hashable {
-    /// The whole content: there is no field, or it is to be ignored.
-    case whole
+    /// The complete content: there is no Range field, or it is ignored.
+    case completeContent
     /// A range of at least one byte.
     case part(Range<Int>)
     /// A range outside the content: 416.
     case unsatisfiable
 
-    /// Reads a request's Range. Ignored are other units, several ranges, malformed ones, and, after a change of the
-    /// content, those with an If-Range (§13.1.5).
+    /// Reads the Range field of a request. It is ignored if it has another unit, several ranges or a malformed one, or
+    /// if an If-Range field does not match the content's tag (§13.1.5).
     /// - Parameters:
-    ///   - count: the bytes of the content.
-    ///   - tag: the content's, which has to be strong.
+    ///   - count: the number of bytes of the content.
+    ///   - tag: the content's tag. If-Range matches only a strong one.
     public init(_ headers: Headers, of count: Int, _ tag: EntityTag) {
         guard let field = try? headers.single("range") else {
-            self = .whole
+            self = .completeContent
             return
         }
         if let condition = headers["if-range"], !tag.isStrong || condition != tag.description {
-            self = .whole
+            self = .completeContent
             return
         }
         self.init(field, of: count)
@@ -28,28 +28,28 @@ public enum RequestedRange: Sendable, Hashable {
         let bytes = Array(field.utf8)
         var index = 6
         guard bytes.count > index, Array(bytes[..<index]).span.equalsIgnoringCase("bytes=") else {
-            self = .whole
+            self = .completeContent
             return
         }
         let first = Self.number(bytes, &index)
         guard index < bytes.count, bytes[index] == UInt8(ascii: "-") else {
-            self = .whole
+            self = .completeContent
             return
         }
         index += 1
         let last = Self.number(bytes, &index)
         guard index == bytes.count, first != nil || last != nil else {
-            self = .whole
+            self = .completeContent
             return
         }
         guard let first else {
-            // The last bytes.
+            // A suffix range: the last bytes.
             let length = min(last ?? 0, count)
             self = length > 0 ? .part(count - length..<count) : .unsatisfiable
             return
         }
         if let last, last < first {
-            self = .whole  // An invalid range (§14.1.1).
+            self = .completeContent  // An invalid range (§14.1.1).
         } else {
             self = first < count ? .part(first..<min(last ?? count, count - 1) + 1) : .unsatisfiable
         }
@@ -59,9 +59,9 @@ public enum RequestedRange: Sendable, Hashable {
     private static func number(_ bytes: [UInt8], _ index: inout Int) -> Int? {
         var number: Int?
         while index < bytes.count, bytes[index].isDigit {
-            let (product, isOver) = (number ?? 0).multipliedReportingOverflow(by: 10)
-            let (sum, isOverToo) = product.addingReportingOverflow(Int(bytes[index] & 0xF))
-            number = isOver || isOverToo ? .max : sum
+            let (product, productOverflows) = (number ?? 0).multipliedReportingOverflow(by: 10)
+            let (sum, sumOverflows) = product.addingReportingOverflow(Int(bytes[index] & 0xF))
+            number = productOverflows || sumOverflows ? .max : sum
             index += 1
         }
         return number

@@ -7,9 +7,9 @@ public struct Response: Sendable {
     public enum Body: Sendable {
         case empty
         case bytes([UInt8])
-        /// Content written in pieces and sent in the chunked coding. The closure may suspend.
+        /// Content that the closure writes in pieces; it is sent in the chunked coding. The closure may suspend.
         case stream(@Sendable (BodyWriter) async throws -> Void)
-        /// 101: after the head is sent the closure owns the socket.
+        /// A 101: after the head is sent, the closure owns the socket.
         case upgrade(@Sendable (consuming UpgradedSocket) -> Void)
     }
 
@@ -48,14 +48,14 @@ public struct Response: Sendable {
 
     public static let noContent = Response(.noContent)
 
-    /// A response that switches the connection to another protocol (RFC 9110 §7.8).
+    /// Returns a response that switches the connection to another protocol (RFC 9110 §7.8).
     public static func upgrade(
         to name: String, fields: [HeaderField] = [], _ takeOver: @escaping @Sendable (consuming UpgradedSocket) -> Void
     ) -> Response {
         Response(.switchingProtocols, fields: [HeaderField("upgrade", name)] + fields, body: .upgrade(takeOver))
     }
 
-    /// The value of the first field with that name, case-insensitive.
+    /// Returns the value of the first field with that name, ignoring case.
     public func field(_ name: StaticString) -> String? {
         for field in fields where field.name.equalsIgnoringCase(name) { return field.value }
         return nil

@@ -47,8 +47,8 @@ public struct TraceContext: Sendable, Hashable {
         return String(lossy: text.span)
     }
 
-    /// The context of a call that this span makes. A span ID of 0 means that this span is unknown: the call has no
-    /// parent then.
+    /// Returns the context of a call that this span makes. If the span ID is 0, this span is unknown, and the call has
+    /// no parent.
     public func child(_ child: UInt64) -> TraceContext {
         TraceContext(
             traceHigh: traceHigh, traceLow: traceLow, span: child, parentSpan: span == 0 ? nil : span, flags: flags)
@@ -67,7 +67,7 @@ public struct TraceContext: Sendable, Hashable {
 }
 
 extension Span where Element == UInt8 {
-    /// The number in up to sixteen lower-case hexadecimal digits; nil if there is another byte.
+    /// Returns the number in up to sixteen lower-case hexadecimal digits; nil if there is another byte.
     func lowerHexadecimal(_ range: Range<Int>) -> UInt64? {
         var number: UInt64 = 0
         for index in range {

@@ -17,8 +17,8 @@ public struct TrustedProxies: Sendable {
         }
     }
 
-    /// A text that is neither an address nor a CIDR block such as `10.0.0.0/8` or `2001:db8::/32`.
-    public struct Malformed: Error {
+    /// The error of a text that is neither an address nor a CIDR block such as `10.0.0.0/8` or `2001:db8::/32`.
+    public struct MalformedAddress: Error {
         public let text: String
     }
 
@@ -28,16 +28,16 @@ public struct TrustedProxies: Sendable {
 
     private init(blocks: [Block]) { self.blocks = blocks }
 
-    public init(_ names: [String]) throws(Malformed) {
+    public init(_ names: [String]) throws(MalformedAddress) {
         var blocks: [Block] = []
         for name in names {
             let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
             guard let host = parts.first, let first = RemoteAddress(host: String(host)) else {
-                throw Malformed(text: name)
+                throw MalformedAddress(text: name)
             }
             let width = first.isIPv4 ? 32 : 128
             guard let bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else {
-                throw Malformed(text: name)
+                throw MalformedAddress(text: name)
             }
             blocks.append(Block(first: first, bits: 128 - width + bits))
         }
@@ -46,8 +46,8 @@ public struct TrustedProxies: Sendable {
 
     public func contains(_ address: RemoteAddress) -> Bool { blocks.contains { $0.contains(address) } }
 
-    /// The client of a request: the peer, or if that is a proxy, the last address in `X-Forwarded-For` that is no
-    /// proxy.
+    /// Returns the client of a request: the peer, or if that is a proxy, the last address in `X-Forwarded-For` that is
+    /// not a proxy.
     ///
     /// Each proxy appends the peer it saw, so the addresses before that one may be forged.
     public func client(of peer: RemoteAddress, _ headers: Headers) -> RemoteAddress {

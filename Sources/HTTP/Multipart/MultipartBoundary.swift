@@ -1,6 +1,6 @@
 /// The line that separates the parts of a multipart body, without its dashes (RFC 2046 §5.1.1).
 public struct MultipartBoundary: Sendable, Hashable {
-    static let longest = 70
+    static let lengthLimit = 70
 
     let bytes: [UInt8]
 
@@ -9,21 +9,21 @@ public struct MultipartBoundary: Sendable, Hashable {
         guard let end = FieldParameters.end(ofValue: contentType),
             contentType.extracting(0..<end).equalsIgnoringCase("multipart/form-data")
         else { throw .mediaType }
-        guard let parameters = FieldParameters(contentType, from: end), let value = parameters.only("boundary") else {
-            throw .boundarySyntax
-        }
+        guard let parameters = FieldParameters(contentType, from: end),
+            let value = parameters.uniqueValue("boundary")
+        else { throw .boundarySyntax }
         try self.init(value)
     }
 
-    /// - Throws: `boundarySyntax` unless there are 1 to 70 `bchars`, and the last is no space.
+    /// - Throws: `boundarySyntax` unless there are 1 to 70 `bchars`, of which the last is not a space.
     init(_ bytes: [UInt8]) throws(MultipartError) {
-        guard (1...Self.longest).contains(bytes.count), bytes.last != UInt8(ascii: " "),
+        guard (1...Self.lengthLimit).contains(bytes.count), bytes.last != UInt8(ascii: " "),
             bytes.allSatisfy({ Self.isBoundaryByte($0) })
         else { throw .boundarySyntax }
         self.bytes = bytes
     }
 
-    /// `bchars` of RFC 2046 §5.1.1.
+    /// Returns whether the byte is one of `bchars` (RFC 2046 §5.1.1).
     private static func isBoundaryByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -59,7 +59,7 @@ struct FieldParameters {
             if index == field.count || field[index] == UInt8(ascii: ";") { continue }
             var name: [UInt8] = []
             while index < field.count, field[index].isToken {
-                name.append(field[index].lowered)
+                name.append(field[index].lowercased)
                 index += 1
             }
             guard !name.isEmpty, index < field.count, field[index] == UInt8(ascii: "=") else { return nil }
@@ -69,8 +69,8 @@ struct FieldParameters {
         }
     }
 
-    /// The value of the parameter with that lower-case name; nil if there is none, or more than one.
-    func only(_ name: StaticString) -> [UInt8]? {
+    /// Returns the value of the parameter with that lower-case name; nil if there is none, or more than one.
+    func uniqueValue(_ name: StaticString) -> [UInt8]? {
         let values = pairs.filter { $0.name.span.equals(name) }
         return values.count == 1 ? values[0].value : nil
     }
@@ -81,7 +81,7 @@ struct FieldParameters {
         while index < field.count, field[index].isBlank { index += 1 }
     }
 
-    /// A token or a quoted string. A backslash quotes a quotation mark or a backslash only: some clients send the
+    /// Reads a token or a quoted string. A backslash quotes a quotation mark or a backslash only: some clients send the
     /// backslashes of file names as they are.
     private static func value(_ field: Span<UInt8>, _ index: inout Int) -> [UInt8]? {
         var value: [UInt8] = []

@@ -1,4 +1,4 @@
-/// A reason for which a multipart/form-data body is refused.
+/// A reason why a multipart/form-data body is refused.
 public enum MultipartError: Error, Sendable, Hashable, CaseIterable {
     case mediaType, boundarySyntax, delimiterSyntax, noEnd
     case headSyntax, headTooLarge, tooManyParts, nested, wrongLength

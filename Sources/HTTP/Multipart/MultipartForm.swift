@@ -26,7 +26,7 @@ public struct MultipartForm: Sendable, Hashable {
         parsing body: Span<UInt8>, _ boundary: MultipartBoundary, limits: Limits = Limits()
     ) throws(MultipartError) {
         let delimiter = [UInt8]("\r\n--".utf8) + boundary.bytes
-        // What is before the first delimiter and after the last is ignored (RFC 2046 §5.1.1). The first one needs no
+        // Bytes before the first delimiter and after the last are ignored (RFC 2046 §5.1.1). The first one needs no
         // line end before it.
         let first = delimiter[2...]
         var position = 0
@@ -54,7 +54,7 @@ private struct PartHead {
     var filename: String?
     var length: Int?
 
-    /// Reads from behind a delimiter's line to the empty line.
+    /// Reads the fields from the end of a delimiter's line to the empty line.
     init(_ body: Span<UInt8>, _ position: inout Int, limit: Int) throws(MultipartError) {
         let end = position + min(body.count - position, limit)
         var hasName = false
@@ -90,22 +90,23 @@ private struct PartHead {
             // RFC 7578 §4.3 deprecates multipart/mixed.
             guard value.count < 10 || !value.extracting(0..<10).equalsIgnoringCase("multipart/") else { throw .nested }
         } else if field.equalsIgnoringCase("content-length") {
-            // No field of a part (RFC 7578 §4.8): the boundary decides. One that says otherwise is not to be trusted.
-            guard length == nil, let stated = value.decimal else { throw .headSyntax }
-            length = stated
+            // Content-Length is not a field of a part (RFC 7578 §4.8): the boundary ends the part. If one is sent
+            // nevertheless, it must match.
+            guard length == nil, let declaredLength = value.decimal else { throw .headSyntax }
+            length = declaredLength
         }
     }
 
-    /// `form-data; name="…"; filename="…"` (RFC 7578 §4.2). `filename*` is ignored: that section forbids it.
+    /// Reads `form-data; name="…"; filename="…"` (RFC 7578 §4.2). `filename*` is ignored: that section forbids it.
     private mutating func readDisposition(_ value: Span<UInt8>) throws(MultipartError) {
         guard let end = FieldParameters.end(ofValue: value),
             value.extracting(0..<end).equalsIgnoringCase("form-data"),
-            let parameters = FieldParameters(value, from: end), let named = parameters.only("name"),
+            let parameters = FieldParameters(value, from: end), let named = parameters.uniqueValue("name"),
             let text = String(validating: named, as: UTF8.self)
         else { throw .headSyntax }
         name = text
         guard parameters.contains("filename") else { return }
-        guard let bytes = parameters.only("filename"), let text = String(validating: bytes, as: UTF8.self) else {
+        guard let bytes = parameters.uniqueValue("filename"), let text = String(validating: bytes, as: UTF8.self) else {
             throw .headSyntax
         }
         filename = text
@@ -113,7 +114,7 @@ private struct PartHead {
 }
 
 extension Span where Element == UInt8 {
-    /// Reads the rest of a delimiter's line; true if it is the last delimiter (RFC 2046 §5.1.1).
+    /// Reads the rest of a delimiter's line. Returns whether it is the last delimiter (RFC 2046 §5.1.1).
     fileprivate func isLast(endingDelimiterAt position: inout Int) throws(MultipartError) -> Bool {
         guard position + 1 < count else { throw .noEnd }
         let isLast = self[position] == UInt8(ascii: "-") && self[position + 1] == UInt8(ascii: "-")
@@ -148,7 +149,7 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// ASCII digits only; nil for anything else, and above 18 digits.
+    /// The number in 1 to 18 ASCII digits; nil for anything else.
     fileprivate var decimal: Int? {
         guard (1...18).contains(count) else { return nil }
         var number = 0

@@ -1,23 +1,24 @@
 /// Classes of bytes in the HTTP grammar (RFC 9110 §5.6.2, RFC 3986 §2).
 extension UInt8 {
-    /// tchar: a byte of a method or field name.
+    /// Whether this is a tchar: a byte of a method or field name.
     @inline(__always) var isToken: Bool {
         self < 64
             ? (0x03FF_6CFA_0000_0000 as UInt64) >> UInt64(self) & 1 == 1
             : self < 128 && (0x57FF_FFFF_C7FF_FFFE as UInt64) >> UInt64(self & 63) & 1 == 1
     }
 
-    /// A control byte other than HTAB. Lines end with CR; other control bytes are illegal.
+    /// Whether this is a control byte other than HTAB. Lines end with CR; other control bytes are illegal.
     @inline(__always) var isControl: Bool { (self < 0x20 && self != 0x09) || self == 0x7F }
     @inline(__always) var isBlank: Bool { self == 0x20 || self == 0x09 }
     @inline(__always) var isDigit: Bool { self &- 0x30 < 10 }
     @inline(__always) var isUpper: Bool { self &- 0x41 < 26 }
-    @inline(__always) var lowered: UInt8 { isUpper ? self | 0x20 : self }
+    @inline(__always) var lowercased: UInt8 { isUpper ? self | 0x20 : self }
 
-    /// A byte of a request target: visible ASCII except `#` (RFC 9112 §3.2).
+    /// Whether this may be a byte of a request target: visible ASCII except `#` (RFC 9112 §3.2).
     @inline(__always) var isTarget: Bool { self > 0x20 && self < 0x7F && self != UInt8(ascii: "#") }
 
-    /// unreserved or sub-delims: a byte of a registered host name, except percent-encoding (RFC 3986 §3.2.2).
+    /// Whether this is unreserved or one of sub-delims: a byte of a registered host name, except percent-encoding (RFC
+    /// 3986 §3.2.2).
     var isHostName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -55,8 +56,8 @@ extension String {
 }
 
 extension Span where Element == UInt8 {
-    /// The index of the first control byte in `start..<end`, or `end`. It compares eight bytes at a time while none of
-    /// them is below 0x20 or equal to 0x7F.
+    /// Returns the index of the first control byte in `start..<end`, or `end`. It compares eight bytes at a time while
+    /// none of them is below 0x20 or equal to 0x7F.
     func firstControl(from start: Int, to end: Int) -> Int {
         precondition(start >= 0 && end <= count)
         var index = start
@@ -92,12 +93,12 @@ extension Span where Element == UInt8 {
     func equalsIgnoringCase(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { other in
-            for index in indices where unsafe self[index].lowered != other[index] { return false }
+            for index in indices where unsafe self[index].lowercased != other[index] { return false }
             return true
         }
     }
 
-    /// The range without leading and trailing spaces and tabs.
+    /// Returns the range without leading and trailing spaces and tabs.
     func trimmed() -> Range<Int> {
         var lower = 0
         var upper = count

@@ -21,17 +21,17 @@ struct ChunkedContent: Sendable {
     /// Bytes of content that are still allowed.
     private var remainingBytes: Int
     private var lineLength = 0
-    private var extensionRoom: Int
+    private var remainingExtensionBytes: Int
     private var line = LineReader()
     private var trailer: [UInt8] = []
-    private var trailerRoom: Int
+    private var remainingTrailerBytes: Int
     private var trailerCount = 0
 
-    init(limits: Limits, room: Int = 0) {
+    init(limits: Limits, contentLimit: Int = 0) {
         self.limits = limits
-        self.remainingBytes = room
-        extensionRoom = limits.chunkLine * 64
-        trailerRoom = limits.head
+        self.remainingBytes = contentLimit
+        remainingExtensionBytes = limits.chunkLine * 64
+        remainingTrailerBytes = limits.head
     }
 
     mutating func advance(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Piece {
@@ -69,7 +69,7 @@ struct ChunkedContent: Sendable {
         return .needsMoreData
     }
 
-    /// 1*HEXDIG only: no sign, no `0x`, no space, and at most 16 digits.
+    /// Reads a digit of a chunk size, 1*HEXDIG only: no sign, no `0x`, no space, and at most 16 digits.
     private mutating func takeSize(_ byte: UInt8, _ digits: Int) throws(HTTPRequestError) {
         if let digit = byte.hexadecimal {
             guard digits < 16 else { throw .chunkSyntax }
@@ -90,8 +90,8 @@ struct ChunkedContent: Sendable {
     /// Skips chunk extensions (RFC 9112 §7.1.1), within a limit.
     private mutating func takeExtension(_ byte: UInt8) throws(HTTPRequestError) {
         lineLength += 1
-        extensionRoom -= 1
-        guard lineLength <= limits.chunkLine, extensionRoom >= 0 else { throw .chunkSyntax }
+        remainingExtensionBytes -= 1
+        guard lineLength <= limits.chunkLine, remainingExtensionBytes >= 0 else { throw .chunkSyntax }
         if byte == .carriageReturn {
             state = .sizeEnd
         } else if byte.isControl {
@@ -106,9 +106,10 @@ struct ChunkedContent: Sendable {
         size = 0
     }
 
-    /// Checks that trailer fields are well-formed and few; their values are ignored (RFC 9110 §6.5.1). True at the end.
+    /// Checks that trailer fields are well-formed and few; their values are ignored (RFC 9110 §6.5.1). Returns true at
+    /// the end.
     private mutating func takeTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
-        switch line.read(input, &position, into: &trailer, room: trailerRoom - trailer.count) {
+        switch line.read(input, &position, into: &trailer, limit: remainingTrailerBytes - trailer.count) {
         case .more: return false
         case .tooLong: throw .trailersTooLarge
         case .illegal: throw .trailerSyntax
@@ -118,7 +119,7 @@ struct ChunkedContent: Sendable {
         guard RequestHead.lowerName(&trailer, from: 0) != nil else { throw .trailerSyntax }
         trailerCount += 1
         guard trailerCount <= limits.fields else { throw .trailersTooLarge }
-        trailerRoom = max(0, trailerRoom - trailer.count - 2)
+        remainingTrailerBytes = max(0, remainingTrailerBytes - trailer.count - 2)
         trailer.removeAll(keepingCapacity: true)
         return false
     }

@@ -7,16 +7,16 @@ struct LineReader {
     /// Whether the CR of the line end was read, but not its LF.
     var isInsideLineEnd: Bool { sawReturn }
 
-    /// Appends the line without its line end to `line`, at most `room` bytes.
+    /// Appends the line without its line end to `line`, at most `limit` bytes.
     ///
     /// A CR without LF, an LF without CR and control bytes other than HTAB are illegal (RFC 9112 §2.2, RFC 9110 §5.5):
     /// some servers repair them, and two interpretations of one message allow request smuggling.
     mutating func read(
-        _ input: Span<UInt8>, _ position: inout Int, into line: inout [UInt8], room: Int
+        _ input: Span<UInt8>, _ position: inout Int, into line: inout [UInt8], limit: Int
     ) -> Outcome {
         guard position < input.count else { return .more }
         if !sawReturn {
-            let bound = position + min(input.count - position, room)
+            let bound = position + min(input.count - position, limit)
             let end = input.firstControl(from: position, to: bound)
             line.append(input.extracting(position..<end))
             position = end

@@ -1,7 +1,7 @@
 extension Span where Element == UInt8 {
-    /// The value of the first `Origin` line after a line end and before an empty line.
+    /// Returns the value of the first `Origin` line after a line end and before an empty line.
     ///
-    /// Used for heads that are refused before all of their fields are parsed. Only CORS headers may depend on it.
+    /// It is used for heads that are refused before all of their fields are parsed. Only CORS headers may depend on it.
     func originLine() -> String? {
         var start = 0
         while let end = lineEnd(from: start) {

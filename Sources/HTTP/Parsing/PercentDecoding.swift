@@ -1,5 +1,5 @@
 extension Span where Element == UInt8 {
-    /// Appends the decoded bytes to `result`; false if a percent sign is not followed by two hexadecimal digits
+    /// Appends the decoded bytes to `result`. Returns false if a percent sign is not followed by two hexadecimal digits
     /// (RFC 3986 §2.1).
     func appendPercentDecoded(to result: inout [UInt8], plusIsSpace: Bool = false) -> Bool {
         var index = 0

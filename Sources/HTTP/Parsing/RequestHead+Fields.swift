@@ -18,14 +18,15 @@ extension RequestHead {
     static func lowerName(_ line: inout [UInt8], from start: Int) -> Int? {
         var index = start
         while index < line.count, line[index].isToken {
-            line[index] = line[index].lowered
+            line[index] = line[index].lowercased
             index += 1
         }
         guard index > start, index < line.count, line[index] == UInt8(ascii: ":") else { return nil }
         return index
     }
 
-    /// Interprets a field that affects framing or the connection: the flags it adds and the Content-Length.
+    /// Interprets a field that affects framing or the connection. Returns the flags that it adds, and the
+    /// Content-Length.
     private func meaning(of index: Int) throws(HTTPRequestError) -> (flags: Flags, length: Int) {
         let name = bytes.span.extracting(ranges[index].indices)
         let value = bytes.span.extracting(ranges[index + 1].indices)

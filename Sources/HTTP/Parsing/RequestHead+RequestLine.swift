@@ -36,7 +36,7 @@ extension RequestHead {
         let end = target.indices.upperBound
         if bytes[start] == UInt8(ascii: "*"), end - start == 1 {
             guard method == .options else { throw .targetSyntax }
-            flags.insert(.wholeServer)
+            flags.insert(.asteriskTarget)
             return
         }
         if bytes[start] != UInt8(ascii: "/") {
@@ -45,14 +45,14 @@ extension RequestHead {
         var pathEnd = start
         while pathEnd < end, bytes[pathEnd] != UInt8(ascii: "?") { pathEnd += 1 }
         if pathEnd == start, method == .options, pathEnd == end {
-            flags.insert(.wholeServer)  // absolute form without a path: RFC 9112 §3.2.4
+            flags.insert(.asteriskTarget)  // absolute form without a path: RFC 9112 §3.2.4
             return
         }
         try takePath(from: start, to: pathEnd)
         try takeQuery(from: min(pathEnd + 1, end), to: end)
     }
 
-    /// The end of `http://authority` in an absolute-form target (RFC 9112 §3.2.2).
+    /// Returns the end of `http://authority` in an absolute-form target (RFC 9112 §3.2.2).
     private func authorityEnd(from start: Int, to end: Int) throws(HTTPRequestError) -> Int {
         var index = start
         for scheme in ["http://", "https://"] as [StaticString] {

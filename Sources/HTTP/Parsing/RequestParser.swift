@@ -2,11 +2,11 @@
 /// and request ends.
 ///
 /// Guarantees: the result does not depend on how the input is sliced; each byte is read a fixed number of times; what
-/// RFC 9112 calls malformed or ambiguous MUST be refused; after an error the parser takes no more input.
+/// RFC 9112 calls malformed or ambiguous is refused; after an error the parser takes no more input.
 public struct RequestParser: Sendable {
     /// The result of `advance`.
     public enum Step: Sendable {
-        /// The whole input was taken; more is needed.
+        /// All of the input was read; more is needed.
         case needsMoreData
         /// The header section is complete. `admitBody(upTo:)` may be called before the next step.
         case head(RequestHead)
@@ -35,7 +35,7 @@ public struct RequestParser: Sendable {
     private var headSize = 0
     private var bodyLimit: Int
     /// The `Origin` field of a refused head, if it came before the error.
-    private(set) var originOfRefused: String?
+    private(set) var refusedOrigin: String?
     private var chunks: ChunkedContent
 
     public init(limits: Limits = Limits()) {
@@ -95,7 +95,7 @@ public struct RequestParser: Sendable {
         _ input: Span<UInt8>, _ position: inout Int, _ blankLines: Int
     ) throws(HTTPRequestError) {
         if input[position] == .carriageReturn || line.isInsideLineEnd {
-            switch line.read(input, &position, into: &head.bytes, room: 0) {
+            switch line.read(input, &position, into: &head.bytes, limit: 0) {
             case .more: return
             case .line where blankLines < 4: state = .start(blankLines: blankLines + 1)
             default: throw fail(.requestLineSyntax)
@@ -111,8 +111,8 @@ public struct RequestParser: Sendable {
 
     private mutating func takeRequestLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool
     {
-        let room = limits.requestLine - head.bytes.count
-        switch line.read(input, &position, into: &head.bytes, room: room) {
+        let limit = limits.requestLine - head.bytes.count
+        switch line.read(input, &position, into: &head.bytes, limit: limit) {
         case .more: return false
         case .tooLong: throw fail(.requestLineTooLong)
         case .illegal: throw fail(.requestLineSyntax)
@@ -128,8 +128,8 @@ public struct RequestParser: Sendable {
     private mutating func takeFieldLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
         let taken = head.bytes.count - lineStart
         // Two bytes are for the line end: the limit counts the bytes sent, not the bytes kept.
-        let room = max(0, limits.head - headSize - 2 - taken)
-        switch line.read(input, &position, into: &head.bytes, room: room) {
+        let limit = max(0, limits.head - headSize - 2 - taken)
+        switch line.read(input, &position, into: &head.bytes, limit: limit) {
         case .more: return false
         case .tooLong: throw fail(.headTooLarge)
         case .illegal: throw fail(.fieldSyntax)
@@ -167,13 +167,13 @@ public struct RequestParser: Sendable {
             guard length <= bodyLimit else { throw fail(.bodyTooLarge) }
             state = .counted(left: length)
         case .chunked:
-            chunks = ChunkedContent(limits: limits, room: bodyLimit)
+            chunks = ChunkedContent(limits: limits, contentLimit: bodyLimit)
             state = .chunked
         }
     }
 
     private mutating func fail(_ fault: HTTPRequestError) -> HTTPRequestError {
-        if case .fields = state { originOfRefused = head.headers["origin"] }
+        if case .fields = state { refusedOrigin = head.headers["origin"] }
         state = .failed(fault)
         head = RequestHead()
         return fault

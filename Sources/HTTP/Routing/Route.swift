@@ -3,7 +3,7 @@
 /// A template consists of literal segments and `{name}` parameters: `/api/v1/nags/{nag_id}`.
 public final class Route: Sendable {
     /// The handler of a route.
-    public enum Answer: Sendable {
+    public enum Handler: Sendable {
         /// Runs synchronously on the loop, without a task: it MUST NOT block or compute for long.
         case immediate(@Sendable (borrowing Request) -> Response)
         /// Runs in a task on the loop.
@@ -20,9 +20,9 @@ public final class Route: Sendable {
     public let template: String
     /// The application's number for the route, for the observer.
     public let number: Int?
-    /// Bytes of content; nil for the server's limit.
+    /// The largest number of bytes of content; nil for the server's limit.
     public let bodyLimit: Int?
-    public let answer: Answer
+    public let handler: Handler
     public let parameters: [Parameter]
     let segments: [Segment]
 
@@ -31,12 +31,12 @@ public final class Route: Sendable {
         case parameter
     }
 
-    public init(_ method: Method, _ template: String, number: Int? = nil, bodyLimit: Int? = nil, answer: Answer) {
+    public init(_ method: Method, _ template: String, number: Int? = nil, bodyLimit: Int? = nil, handler: Handler) {
         self.method = method
         self.template = template
         self.number = number
         self.bodyLimit = bodyLimit
-        self.answer = answer
+        self.handler = handler
         var segments: [Segment] = []
         var parameters: [Parameter] = []
         for part in template.split(separator: "/") {
@@ -53,15 +53,15 @@ public final class Route: Sendable {
 
     public convenience init(
         _ method: Method, _ template: String, bodyLimit: Int? = nil,
-        _ answer: @escaping @Sendable (Request) async -> Response
+        _ handler: @escaping @Sendable (Request) async -> Response
     ) {
-        self.init(method, template, bodyLimit: bodyLimit, answer: .async(answer))
+        self.init(method, template, bodyLimit: bodyLimit, handler: .async(handler))
     }
 
     public static func immediate(
         _ method: Method, _ template: String, bodyLimit: Int? = nil,
-        _ answer: @escaping @Sendable (borrowing Request) -> Response
+        _ handler: @escaping @Sendable (borrowing Request) -> Response
     ) -> Route {
-        Route(method, template, bodyLimit: bodyLimit, answer: .immediate(answer))
+        Route(method, template, bodyLimit: bodyLimit, handler: .immediate(handler))
     }
 }

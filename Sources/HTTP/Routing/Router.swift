@@ -13,7 +13,7 @@ public struct Router: Sendable {
     }
 
     /// An error in the set of routes: two equal routes, or a malformed template.
-    public enum Fault: Error, Sendable, Hashable {
+    public enum RouteError: Error, Sendable, Hashable {
         case repeated(Method, String)
         case malformed(String)
     }
@@ -39,7 +39,7 @@ public struct Router: Sendable {
     private var text: [UInt8] = []
     private var numbers: [Int] = []
 
-    public init(_ routes: [Route]) throws(Fault) {
+    public init(_ routes: [Route]) throws(RouteError) {
         self.routes = routes
         let root = TrieNode()
         for (number, route) in routes.enumerated() {

@@ -1,13 +1,14 @@
-/// The parts that a server serves: routes, CORS policy and error responses. It knows no sockets.
+/// The routes, the CORS policy and the error responses of a server, without its sockets.
 public final class Application: Sendable {
     public let router: Router
     public let cors: CORSPolicy?
     public let proxies: TrustedProxies
     /// The size in bytes from which compressible content is sent as gzip; nil turns compression off.
     public let compressesFrom: Int?
-    /// The response field for the request ID; nil sends none.
+    /// The name of the response field for the request ID; nil sends none.
     public let requestIDField: StaticString?
-    /// Makes the response for requests that reach no handler. The given status replaces the response's own.
+    /// The function that creates the response for requests that reach no handler. The given status replaces the
+    /// response's own.
     public let refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
@@ -32,7 +33,8 @@ public final class Application: Sendable {
         case none(allowed: MethodSet?)
     }
 
-    func plan(_ head: RequestHead) -> RouteDecision {
+    /// Returns the decision about the request with this head.
+    func routeDecision(for head: RequestHead) -> RouteDecision {
         if head.asksAboutServer {
             return .none(allowed: MethodSet(rawValue: .max).subtracting(MethodSet(.trace)))
         }
@@ -43,7 +45,7 @@ public final class Application: Sendable {
         }
     }
 
-    /// The response when no route matches: CORS preflight, OPTIONS, 405 or 404.
+    /// Returns the response if no route matches: CORS preflight, OPTIONS, 405 or 404.
     func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
         if let preflight = cors?.preflight(request) { return preflight }
         guard let allowed else { return refuse(.notFound, "There is nothing at this path.", request.id) }
@@ -60,7 +62,7 @@ public final class Application: Sendable {
         return response
     }
 
-    /// The response to a request that HTTP itself refuses, with CORS fields.
+    /// Returns the response to a request that HTTP itself refuses, with CORS fields.
     /// - Parameter origin: the request's `Origin`; nil if it has none.
     func refuse(_ fault: HTTPRequestError, origin: String?, _ request: RequestID) -> Response {
         var response = refuse(fault.status, fault.reason, request)
@@ -69,7 +71,7 @@ public final class Application: Sendable {
         return response
     }
 
-    /// The 503 sent instead of a response that does not fit the memory limit.
+    /// Returns the 503 that is sent instead of a response that does not fit the memory limit.
     func outOfMemoryResponse(_ request: borrowing Request) -> Response {
         var response = refuse(
             .serviceUnavailable, "The server has no memory for this answer now. Try again.", request.id)
@@ -78,7 +80,7 @@ public final class Application: Sendable {
         return response
     }
 
-    /// Adds what depends on the request: CORS fields and compression.
+    /// Applies CORS fields and compression, which depend on the request.
     func finish(_ response: inout Response, for request: borrowing Request, with deflater: Deflater) {
         if let cors, response.field("access-control-allow-methods") == nil {
             cors.apply(to: &response, for: request)

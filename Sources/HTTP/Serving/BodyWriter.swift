@@ -1,7 +1,7 @@
 /// Writes the content of a streamed response in pieces. Use it on the connection's loop only.
 public final class BodyWriter {
-    /// The connection is closed, so nothing more can be written.
-    public struct Disconnected: Error {}
+    /// The error of a write to a closed connection.
+    public struct DisconnectedError: Error {}
 
     private let connection: HTTPConnection
     private let isChunked: Bool
@@ -12,10 +12,10 @@ public final class BodyWriter {
     }
 
     /// Sends a piece, and suspends while the unsent bytes exceed `Limits.writeBuffer`.
-    public func write(_ bytes: [UInt8]) async throws(Disconnected) {
+    public func write(_ bytes: [UInt8]) async throws(DisconnectedError) {
         guard !bytes.isEmpty else { return }
-        guard connection.write(piece: bytes, isChunked: isChunked) else { throw Disconnected() }
-        if connection.isWriteBufferFull { await connection.waitForRoom() }
-        guard !connection.isClosed else { throw Disconnected() }
+        guard connection.write(piece: bytes, isChunked: isChunked) else { throw DisconnectedError() }
+        if connection.isWriteBufferFull { await connection.waitUntilWritable() }
+        guard !connection.isClosed else { throw DisconnectedError() }
     }
 }

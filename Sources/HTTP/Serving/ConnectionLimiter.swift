@@ -41,9 +41,9 @@ final class ConnectionLimiter: Sendable {
 
 /// Counts a connection that HTTP has handed over, until the last reference to the slot is released.
 public final class ConnectionSlot: Sendable {
-    private let giveBack: @Sendable () -> Void
+    private let onRelease: @Sendable () -> Void
 
-    init(_ giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
+    init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
 
-    deinit { giveBack() }
+    deinit { onRelease() }
 }

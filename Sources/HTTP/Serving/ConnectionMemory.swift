@@ -12,7 +12,7 @@ struct ConnectionMemory: ~Copyable {
 
     /// Returns the number of the `wanted` bytes that the request under way may hold.
     /// - Parameter client: the request's client; nil counts in total only.
-    mutating func requestRoom(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
+    mutating func requestAllowance(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
         let room = worker.requestMemory.allowance(holding: held)
         guard wanted > worker.limits.smallMessage else { return room }
         let client = client()

@@ -4,39 +4,39 @@ extension HTTPConnection {
     /// Chooses the route and the content limit of a request from its head.
     ///
     /// - Parameter hasMore: whether input has arrived after the head.
-    func plan(_ head: consuming RequestHead, hasMore: Bool) {
+    func chooseRoute(for head: consuming RequestHead, hasMore: Bool) {
         let expectsContinue = head.expectsContinue
-        let plan = worker.application.plan(head)
-        if case .none(let allowed) = plan, expectsContinue || head.announcesContent {
+        let decision = worker.application.routeDecision(for: head)
+        if case .none(let allowed) = decision, expectsContinue || head.announcesContent {
             // No route will read the content: the response is sent at once, without 100 (RFC 9110 §10.1.1), and
             // arriving content is discarded while the connection closes.
             let request = makeRequest(head, [], route: nil)
             return send(
                 worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
         }
-        pending = (head, plan)
+        pending = (head, decision)
         var limit = worker.limits.body
-        if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
+        if case .route(let route) = decision, let own = route.bodyLimit { limit = own }
         if let fault = state.admitBody(upTo: limit) { return refuse(fault) }
         guard expectsContinue, !hasMore else { return }
         writeBuffer.append { $0.append(contentsOf: ResponseHeadWriter.continue100) }
-        state.queued(ResponseHeadWriter.continue100.count, now: worker.poller.now)
+        state.bytesQueued(ResponseHeadWriter.continue100.count, now: worker.poller.now)
     }
 
     func dispatch(_ body: consuming [UInt8]) {
-        guard let (head, plan) = pending.take() else { return end(.disconnected) }
-        switch plan {
+        guard let (head, decision) = pending.take() else { return end(.disconnected) }
+        switch decision {
         case .none(let allowed):
             let request = makeRequest(head, body, route: nil)
             send(worker.application.answerWithoutRoute(request, allowed: allowed), for: request)
         case .route(let route):
             let request = makeRequest(head, body, route: route)
-            switch route.answer {
-            case .immediate(let answer): send(answer(request), for: request)
-            case .async(let answer):
-                underWay = RequestUnderWay(request)
+            switch route.handler {
+            case .immediate(let handle): send(handle(request), for: request)
+            case .async(let handle):
+                currentRequest = RequestInProgress(request)
                 task = worker.poller.spawnCancellable { [self] in
-                    let response = await answer(request)
+                    let response = await handle(request)
                     task = nil
                     guard !isClosed else { return }
                     send(response, for: request)
@@ -52,7 +52,7 @@ extension HTTPConnection {
         // If the head could not be read to its end, the origin may be unknown.
         let origin =
             if let head = pending?.head { head.headers["origin"] } else {
-                state.originOfRefused ?? worker.application.cors?.soleOrigin
+                state.refusedOrigin ?? worker.application.cors?.soleOrigin
             }
         let response = worker.application.refuse(fault, origin: origin, id)
         let isHead = pending?.head.method == .head
@@ -79,7 +79,7 @@ extension HTTPConnection {
     private func send(_ answer: consuming Response, for request: borrowing Request, mayPersist: Bool = true) {
         var response = answer
         worker.application.finish(&response, for: request, with: worker.deflater)
-        if !hasRoom(for: response, to: request) {
+        if !reserveMemory(for: response, to: request) {
             response = worker.application.outOfMemoryResponse(request)
         }
         let persists = mayPersist && state.persists(after: request.head)
@@ -93,11 +93,11 @@ extension HTTPConnection {
         case .bytes(let bytes) where hasContent: writeBuffer.append(body: bytes)
         case .stream(let produce) where hasContent:
             let count = writeBuffer.count - before
-            state.queued(count, now: worker.poller.now)
-            underWay = RequestUnderWay(request, response.status, bytesOut: count)
+            state.bytesQueued(count, now: worker.poller.now)
+            currentRequest = RequestInProgress(request, response.status, bytesOut: count)
             return stream(produce, copy request, persists, isChunked: framing == .chunked)
         case .upgrade(let takeOver):
-            state.queued(writeBuffer.count - before, now: worker.poller.now)
+            state.bytesQueued(writeBuffer.count - before, now: worker.poller.now)
             observe(request, response.status, bytesOut: writeBuffer.count - before)
             upgrade = takeOver
             return
@@ -108,8 +108,9 @@ extension HTTPConnection {
         observe(request, response.status, bytesOut: count)
     }
 
-    /// Reserves memory for large content or a stream's buffer before it is queued; false if there is no room.
-    private func hasRoom(for response: borrowing Response, to request: borrowing Request) -> Bool {
+    /// Reserves memory for large content or a stream's buffer before it is queued. Returns false if there is not
+    /// enough.
+    private func reserveMemory(for response: borrowing Response, to request: borrowing Request) -> Bool {
         var bytes = 0
         switch response.body {
         case .bytes(let content): bytes = content.count
@@ -133,7 +134,7 @@ extension HTTPConnection {
     ) -> ResponseHeadWriter.Persistence {
         if case .upgrade = response.body { return .upgrade }
         if !persists { return .close }
-        return request.head.isHTTP11 ? .usual : .keepAlive
+        return request.head.isHTTP11 ? .implicit : .keepAlive
     }
 
     private func stream(
@@ -175,8 +176,8 @@ extension HTTPConnection {
     }
 
     private func finishAnswer(queued count: Int, persists: Bool) {
-        state.queued(count, now: worker.poller.now)
-        state.answered(persists: persists, now: worker.poller.now)
+        state.bytesQueued(count, now: worker.poller.now)
+        state.responseQueued(persists: persists, now: worker.poller.now)
     }
 }
 

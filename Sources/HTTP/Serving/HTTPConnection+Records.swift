@@ -1,7 +1,7 @@
 import Reactor
 
 /// A request whose response is in progress, with the data for its record.
-struct RequestUnderWay {
+struct RequestInProgress {
     let method: Method
     let route: Route?
     let id: RequestID
@@ -25,13 +25,13 @@ struct RequestUnderWay {
 extension HTTPConnection {
     /// Records a request whose response is queued.
     func observe(_ request: borrowing Request, _ status: Status, bytesOut: Int) {
-        observe(RequestUnderWay(request, status, bytesOut: bytesOut), fault: nil)
+        observe(RequestInProgress(request, status, bytesOut: bytesOut), fault: nil)
     }
 
     /// Records a request whose streamed response is complete.
     /// - Parameter moreBytes: bytes queued after its content.
     func observeUnderWay(moreBytes: Int) {
-        guard var request = underWay else { return }
+        guard var request = currentRequest else { return }
         request.bytesOut += moreBytes
         observe(request, fault: nil)
     }
@@ -39,15 +39,15 @@ extension HTTPConnection {
     /// Records a request that HTTP itself refused.
     func observe(_ fault: RequestFault, status: Status, bytesOut: Int, id: RequestID) {
         guard state.takeRecord(), let observer = worker.observer else { return }
-        observer.finished(
+        observer.requestFinished(
             RequestRecord(
-                method: pending?.head.method, route: pending?.plan.route, status: status, nanoseconds: requestTime,
+                method: pending?.head.method, route: pending?.decision.route, status: status, nanoseconds: requestTime,
                 bytesIn: state.requestBytes, bytesOut: bytesOut, id: id, trace: nil, remote: remote, fault: fault))
     }
 
     /// Records, at the end of the connection, a request that has begun and has no complete response.
     func observeUnanswered() {
-        if var request = underWay {
+        if var request = currentRequest {
             // The bytes still unsent belong to this response.
             request.bytesOut = max(0, request.bytesOut - writeBuffer.count)
             observe(request, fault: closeCause)
@@ -56,11 +56,11 @@ extension HTTPConnection {
         }
     }
 
-    private func observe(_ request: RequestUnderWay, fault: RequestFault?) {
-        underWay = nil
+    private func observe(_ request: RequestInProgress, fault: RequestFault?) {
+        currentRequest = nil
         guard state.takeRecord(), let observer = worker.observer else { return }
         let status = request.status ?? fault?.status ?? .internalServerError
-        observer.finished(
+        observer.requestFinished(
             RequestRecord(
                 method: request.method, route: request.route, status: status, nanoseconds: requestTime,
                 bytesIn: state.requestBytes, bytesOut: request.bytesOut, id: request.id, trace: request.trace,

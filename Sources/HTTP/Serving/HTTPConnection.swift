@@ -9,11 +9,11 @@ final class HTTPConnection: ReadinessHandler {
     let isAdmitted: Bool
     var state: HTTPConnectionState
     /// The head of the request whose content is being read, and how it is handled.
-    var pending: (head: RequestHead, plan: Application.RouteDecision)?
+    var pending: (head: RequestHead, decision: Application.RouteDecision)?
     /// The running handler or stream; cancelled when the connection ends.
     var task: Task<Void, Never>?
     /// The request that `task` works on.
-    var underWay: RequestUnderWay?
+    var currentRequest: RequestInProgress?
     var writeBuffer = WriteBuffer()
     var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
     /// Whether a streamed response is in progress.
@@ -27,16 +27,16 @@ final class HTTPConnection: ReadinessHandler {
     /// Whether bytes after the request in progress were discarded for lack of memory.
     private var hasDroppedInput = false
     private var timer: (id: TimerID, deadline: MonotonicTime)?
-    /// Streams that wait for room in the write buffer.
-    private var roomWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The streams that wait until the write buffer is no longer full.
+    private var writeWaiters: [CheckedContinuation<Void, Never>] = []
     private var isReleased = false
     /// Whether the socket has a new owner, whose `ConnectionSlot` counts it as a connection.
     private(set) var isHandedOver = false
-    /// The reason for which the connection was closed.
+    /// The reason why the connection was closed.
     private(set) var closeCause = RequestFault.disconnected
 
     /// Responses to pipelined requests are collected up to this many bytes, or to a large body, before they are sent.
-    private static let gathering = 32 << 10
+    private static let sendThreshold = 32 << 10
 
     init(descriptor: Int32, remote: RemoteAddress, worker: HTTPWorker, isAdmitted: Bool) {
         self.descriptor = descriptor
@@ -93,19 +93,19 @@ final class HTTPConnection: ReadinessHandler {
 
     /// Parses and handles the requests in `input`; keeps what cannot be handled yet in `readAhead`.
     private func process(_ input: Span<UInt8>) {
-        let room = memory.requestRoom(for: state.heldBytes + input.count, of: client)
+        let allowance = memory.requestAllowance(for: state.heldBytes + input.count, of: client)
         var position = 0
         while !isClosed {
-            let event = state.take(input, at: &position, now: worker.poller.now, room: room)
+            let event = state.take(input, at: &position, now: worker.poller.now, memoryLimit: allowance)
             if case .needsInput = event { break }
             handle(event, hasMore: position < input.count)
-            if writeBuffer.count >= Self.gathering || writeBuffer.endsInLargeBody {
+            if writeBuffer.count >= Self.sendThreshold || writeBuffer.endsInLargeBody {
                 flush()
                 if writeBuffer.count > 0 { break }
             }
         }
         guard position < input.count, !state.isEnding else { return }
-        if state.heldBytes + input.count - position <= room {
+        if state.heldBytes + input.count - position <= allowance {
             readAhead.append(input.extracting(position..<input.count))
         } else {
             hasDroppedInput = true
@@ -115,7 +115,7 @@ final class HTTPConnection: ReadinessHandler {
     private func handle(_ event: consuming HTTPConnectionState.Event, hasMore: Bool = false) {
         switch consume event {
         case .needsInput: break
-        case .head(let head): plan(head, hasMore: hasMore)
+        case .head(let head): chooseRoute(for: head, hasMore: hasMore)
         case .request(let body): dispatch(body)
         case .fault(let fault): refuse(fault)
         case .close: end(.disconnected)
@@ -135,7 +135,7 @@ final class HTTPConnection: ReadinessHandler {
                 break
             }
             left -= result
-            state.wrote(result, now: worker.poller.now)
+            state.bytesWritten(result, now: worker.poller.now)
         }
         if left == 0 { worker.return(&writeBuffer) }
         if left <= worker.limits.writeBuffer { wakeWriter() }
@@ -153,21 +153,21 @@ final class HTTPConnection: ReadinessHandler {
             if isChunked { output.append("\r\n") }
         }
         let count = writeBuffer.count - before
-        underWay?.bytesOut += count
-        state.queued(count, now: worker.poller.now)
+        currentRequest?.bytesOut += count
+        state.bytesQueued(count, now: worker.poller.now)
         flush()
         updateInterest()
         return !isClosed
     }
 
-    func waitForRoom() async {
-        await withCheckedContinuation { roomWaiters.append($0) }
+    func waitUntilWritable() async {
+        await withCheckedContinuation { writeWaiters.append($0) }
     }
 
     private func wakeWriter() {
-        guard !roomWaiters.isEmpty else { return }
-        let waiters = roomWaiters
-        roomWaiters = []
+        guard !writeWaiters.isEmpty else { return }
+        let waiters = writeWaiters
+        writeWaiters = []
         for waiter in waiters { waiter.resume() }
     }
 
@@ -261,17 +261,17 @@ final class HTTPConnection: ReadinessHandler {
             slot: worker.slot(of: self))
         state.close()
         isHandedOver = true
-        leave()
+        detach()
         takeOver(socket)
     }
 
     private func release() {
         guard !isReleased else { return }
-        leave()
+        detach()
         close(descriptor)
     }
 
-    private func leave() {
+    private func detach() {
         isReleased = true
         observeUnanswered()
         task?.cancel()

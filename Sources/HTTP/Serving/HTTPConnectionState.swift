@@ -39,9 +39,10 @@ public struct HTTPConnectionState: Sendable {
     private var drainingSince: MonotonicTime?
     private var hasInputEnded = false
     /// The `Origin` of a request whose head was refused, if it was found, for the CORS fields of the response.
-    public private(set) var originOfRefused: String?
-    /// The time at which the current request began, and the number of its bytes.
+    public private(set) var refusedOrigin: String?
+    /// The time at which the current request began.
     public private(set) var requestStart: MonotonicTime
+    /// The number of bytes of the current request.
     public private(set) var requestBytes = 0
     /// Whether there is a request that the observer has not been notified of: one that has begun, or was refused before
     /// it could begin.
@@ -92,9 +93,10 @@ public struct HTTPConnectionState: Sendable {
     }
 
     /// Parses `input` from `position` on.
-    /// - Parameter room: how many bytes of a request may be held. A complete request without content may have more.
+    /// - Parameter memoryLimit: how many bytes of a request may be held. A complete request without content may have
+    ///   more.
     public mutating func take(
-        _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, room: Int = .max
+        _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, memoryLimit: Int = .max
     ) -> Event {
         let before = position
         defer {
@@ -124,12 +126,12 @@ public struct HTTPConnectionState: Sendable {
                 switch try parser.advance(input, at: &position) {
                 case .needsMoreData:
                     if hasInputEnded { return endInput(now) }
-                    return heldBytes + position - before > room ? refuse(.memoryTaken) : .needsInput
+                    return heldBytes + position - before > memoryLimit ? refuse(.memoryTaken) : .needsInput
                 case .head(let head):
                     phase = .body(ProgressDeadline(now: now, window: limits.bodyWindow))
                     return .head(head)
                 case .body(let range):
-                    guard heldBytes + position - before <= room else { return refuse(.memoryTaken) }
+                    guard heldBytes + position - before <= memoryLimit else { return refuse(.memoryTaken) }
                     if body.isEmpty { body.reserveCapacity(range.count) }
                     body.append(input.extracting(range))
                 case .end:
@@ -139,12 +141,12 @@ public struct HTTPConnectionState: Sendable {
                 }
             }
         } catch {
-            originOfRefused = parser.originOfRefused ?? input.extracting(max(0, position - 1)...).originLine()
+            refusedOrigin = parser.refusedOrigin ?? input.extracting(max(0, position - 1)...).originLine()
             return refuse(error)
         }
     }
 
-    /// Sets the content limit for the head just returned; an error if the declared length is above it.
+    /// Sets the content limit for the head just returned. Returns an error if the declared length is above it.
     public mutating func admitBody(upTo limit: Int) -> HTTPRequestError? {
         do throws(HTTPRequestError) {
             try parser.admitBody(upTo: limit)
@@ -205,18 +207,19 @@ public struct HTTPConnectionState: Sendable {
     public func persists(after head: RequestHead) -> Bool { head.keepsAlive && drainingSince == nil }
 
     /// Adds bytes of a response that wait to be written.
-    public mutating func queued(_ count: Int, now: MonotonicTime) {
+    public mutating func bytesQueued(_ count: Int, now: MonotonicTime) {
         if unwritten == 0 { writing = ProgressDeadline(now: now, window: limits.writeWindow) }
         unwritten += count
     }
 
     /// Ends the current request: its response is completely queued.
-    public mutating func answered(persists: Bool, now: MonotonicTime) {
+    public mutating func responseQueued(persists: Bool, now: MonotonicTime) {
         guard phase != .closed else { return }
         phase = persists ? .idle(since: now) : .finishing
     }
 
-    public mutating func wrote(_ count: Int, now: MonotonicTime) {
+    /// Removes bytes that were written.
+    public mutating func bytesWritten(_ count: Int, now: MonotonicTime) {
         guard count > 0 else { return }
         unwritten = max(0, unwritten - count)
         writing.advance(bytes: count, rate: limits.writeRate, window: limits.writeWindow, now: now)
@@ -248,10 +251,10 @@ public struct HTTPConnectionState: Sendable {
         if unwritten > 0 { return writing.time }
         switch phase {
         case .idle(let since):
-            let idle = since + limits.idleTime
+            let idle = since + limits.idleTimeout
             guard let drainingSince else { return idle }
             return min(idle, drainingSince + limits.drainGrace)
-        case .head(let since): return since + limits.headTime
+        case .head(let since): return since + limits.headTimeout
         case .body(let deadline): return deadline.time
         case .answering, .finishing, .closed: return nil
         case .lingering(let until, _): return until

@@ -21,12 +21,12 @@ final class HTTPWorker: ReadinessHandler {
     private var connections: [Int32: HTTPConnection] = [:]
     private var refusals = 0
     private var date = DateLine()
-    private var spare: [UInt8] = []
+    private var spareBuffer: [UInt8] = []
     private var isListening = false
-    private var drains: [() -> Void] = []
+    private var drainCallbacks: [() -> Void] = []
     private var drainTimers: [TimerID] = []
 
-    private static let pause = Duration.milliseconds(100)
+    private static let acceptPause = Duration.milliseconds(100)
     private static let acceptsPerTurn = 128
 
     /// - Parameter limits: the limits of this loop.
@@ -57,7 +57,8 @@ final class HTTPWorker: ReadinessHandler {
 
     func ready(_ events: Readiness) { _ = acceptSome() }
 
-    /// Accepts waiting connections, at most `acceptsPerTurn`; false when no more are waiting.
+    /// Accepts waiting connections, at most `acceptsPerTurn`. Returns false if no more are waiting, or no descriptor is
+    /// free.
     private func acceptSome() -> Bool {
         for _ in 0..<Self.acceptsPerTurn {
             let (descriptor, remote) = calls.accept(listener)
@@ -79,13 +80,13 @@ final class HTTPWorker: ReadinessHandler {
         observer?.connectionRefused()
         guard isListening else { return }
         poller.change(listener, to: [])
-        poller.schedule(at: poller.now + Self.pause) { [self] in
+        poller.schedule(at: poller.now + Self.acceptPause) { [self] in
             if isListening { poller.change(listener, to: .readable) }
         }
     }
 
     func open(_ descriptor: Int32, _ remote: RemoteAddress) {
-        let isAdmitted = limiter.admit(counted(remote))
+        let isAdmitted = limiter.admit(countedNetwork(of: remote))
         if !isAdmitted {
             observer?.connectionRefused()
             guard refusals < limits.refusals else {
@@ -102,8 +103,8 @@ final class HTTPWorker: ReadinessHandler {
         do throws(SystemError) { try connection.begin() } catch { connection.abort(.disconnected) }
     }
 
-    /// The network that a peer's connections count for; nil for a trusted proxy.
-    private func counted(_ remote: RemoteAddress) -> RemoteAddress.Network? {
+    /// Returns the network that a peer's connections count for; nil for a trusted proxy.
+    private func countedNetwork(of remote: RemoteAddress) -> RemoteAddress.Network? {
         application.proxies.contains(remote) ? nil : remote.network
     }
 
@@ -112,7 +113,7 @@ final class HTTPWorker: ReadinessHandler {
         if !connection.isAdmitted {
             refusals -= 1
         } else if !connection.isHandedOver {
-            limiter.release(counted(connection.remote))
+            limiter.release(countedNetwork(of: connection.remote))
             observer?.connectionClosed()
         }
         guard connections.isEmpty else { return }
@@ -122,7 +123,7 @@ final class HTTPWorker: ReadinessHandler {
 
     /// Returns a slot that keeps counting a connection after it has been handed over.
     func slot(of connection: HTTPConnection) -> ConnectionSlot {
-        let (limiter, observer, network) = (limiter, observer, counted(connection.remote))
+        let (limiter, observer, network) = (limiter, observer, countedNetwork(of: connection.remote))
         return ConnectionSlot {
             limiter.release(network)
             observer?.connectionClosed()
@@ -135,7 +136,7 @@ final class HTTPWorker: ReadinessHandler {
     /// the earliest deadline applies, and each is called back.
     func drain(until deadline: MonotonicTime, _ whenEmpty: @escaping () -> Void) {
         stopListening()
-        drains.append(whenEmpty)
+        drainCallbacks.append(whenEmpty)
         for connection in connections.values { connection.drain() }
         guard !connections.isEmpty else { return finishDraining() }
         let timer = poller.schedule(at: deadline) { [self] in
@@ -156,12 +157,12 @@ final class HTTPWorker: ReadinessHandler {
     private func finishDraining() {
         for timer in drainTimers { poller.cancel(timer) }
         drainTimers = []
-        let finished = drains
-        drains = []
+        let finished = drainCallbacks
+        drainCallbacks = []
         for whenEmpty in finished { whenEmpty() }
     }
 
-    // MARK: Shared by the connections
+    // MARK: Shared buffers and date
 
     func currentDate() -> DateLine {
         date.refresh(Socket.wallClockMilliseconds() / 1_000)
@@ -170,14 +171,14 @@ final class HTTPWorker: ReadinessHandler {
 
     /// Lends the loop's output buffer, so that idle connections need none.
     func borrow(_ writeBuffer: inout WriteBuffer) {
-        if writeBuffer.bufferCapacity == 0 { writeBuffer.swapBuffer(with: &spare) }
+        if writeBuffer.bufferCapacity == 0 { writeBuffer.swapBuffer(with: &spareBuffer) }
     }
 
-    /// Takes back an empty buffer; drops it if a large response made it grow.
+    /// Returns an empty buffer to the loop, or frees it if a large response made it grow.
     func `return`(_ writeBuffer: inout WriteBuffer) {
         guard writeBuffer.bufferCapacity > 0 else { return }
-        if spare.capacity == 0, writeBuffer.bufferCapacity <= 64 << 10 {
-            writeBuffer.swapBuffer(with: &spare)
+        if spareBuffer.capacity == 0, writeBuffer.bufferCapacity <= 64 << 10 {
+            writeBuffer.swapBuffer(with: &spareBuffer)
         } else {
             writeBuffer = WriteBuffer()
         }

@@ -16,12 +16,12 @@ public struct RequestRecord: Sendable {
     public let id: RequestID
     public let trace: TraceContext?
     public let remote: RemoteAddress
-    /// The reason for which the request was refused, or its response is missing or incomplete; nil for a complete
+    /// The reason why the request was refused, or its response is missing or incomplete; nil for a complete
     /// response.
     public let fault: RequestFault?
 }
 
-/// A reason for which HTTP itself refused a request, or its response is missing or incomplete.
+/// A reason why HTTP itself refused a request, or its response is missing or incomplete.
 public enum RequestFault: Error, CustomStringConvertible {
     /// It was refused with the status of this error.
     case refused(HTTPRequestError)
@@ -62,7 +62,7 @@ public enum RequestFault: Error, CustomStringConvertible {
 public protocol RequestObserver: Sendable {
     /// Records a request. Called exactly once for each request of which a byte was read, however its connection ends,
     /// and for each connection that is refused with 503.
-    func finished(_ record: borrowing RequestRecord)
+    func requestFinished(_ record: borrowing RequestRecord)
     func connectionOpened()
     func connectionClosed()
     /// A connection was refused over a limit, or accepting paused because no descriptor is free.

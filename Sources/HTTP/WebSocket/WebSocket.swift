@@ -4,11 +4,11 @@ import WebSocketProtocol
 
 /// The owner of a WebSocket, which is notified of its events on its loop.
 public protocol WebSocketHandler: AnyObject {
-    func received(_ message: WebSocketMessage)
-    /// All bytes are sent, after some had to wait.
-    func drained()
-    /// The last call.
-    func ended(_ end: WebSocketEnd)
+    func messageReceived(_ message: WebSocketMessage)
+    /// Called when all bytes are sent, after some had to wait.
+    func outputDrained()
+    /// Called once, as the last call.
+    func socketEnded(_ end: WebSocketEnd)
 }
 
 /// The parts that the WebSockets of one loop share.
@@ -117,10 +117,10 @@ public final class WebSocket: ReadinessHandler {
         while !hasEnded {
             switch state.take(input, at: &position, now: poller.now) {
             case .needsInput: return
-            case .message(let message): handler?.received(message)
+            case .message(let message): handler?.messageReceived(message)
             case .answer(let frame):
                 queue(frame)
-                // Answers to a client that sends and does not read.
+                // The client sends frames, but does not read the answers.
                 if writeBuffer.count > host.limits.queue { end(.tooSlow) }
             }
         }
@@ -159,7 +159,7 @@ public final class WebSocket: ReadinessHandler {
             let hasDrained = interest.contains(.writable)
             interest = wanted
             poller.change(descriptor, to: wanted)
-            if hasDrained { handler?.drained() }
+            if hasDrained { handler?.outputDrained() }
         }
         if !hasEnded { setTimer() }
     }
@@ -207,6 +207,6 @@ public final class WebSocket: ReadinessHandler {
         writeBuffer = WriteBuffer()
         let handler = handler
         self.handler = nil
-        handler?.ended(end)
+        handler?.socketEnded(end)
     }
 }

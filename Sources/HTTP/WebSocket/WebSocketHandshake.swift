@@ -2,7 +2,7 @@ import WebSocketProtocol
 
 /// The server's part of the opening handshake (RFC 6455 §4.2).
 public struct WebSocketHandshake: Sendable {
-    /// A reason for which a request does not open a WebSocket.
+    /// A reason why a request does not open a WebSocket.
     public struct Refusal: Error, Sendable {
         public let status: Status
         public let reason: String
@@ -22,14 +22,14 @@ public struct WebSocketHandshake: Sendable {
     /// The fields of the 101 besides `Upgrade` and `Connection`.
     public let fields: [HeaderField]
 
-    /// Checks a request. Protocols and extensions that it offers are not taken.
+    /// Checks a request. Protocols and extensions that it offers are not accepted.
     public init(_ request: Request) throws(Refusal) {
         guard request.method == .get, request.head.isHTTP11, !request.head.announcesContent,
             request.headers.lists("upgrade", "websocket"), request.headers.lists("connection", "upgrade")
         else { throw .notAnUpgrade }
         guard Self.single("sec-websocket-version", request) == "13" else { throw .otherVersion }
         guard let key = Self.single("sec-websocket-key", request).flatMap({ WebSocketKey($0) }) else { throw .badKey }
-        fields = [HeaderField("sec-websocket-accept", key.proof)]
+        fields = [HeaderField("sec-websocket-accept", key.acceptValue)]
     }
 
     private static func single(_ name: String, _ request: Request) -> String? {

@@ -23,7 +23,7 @@ public struct WebSocketLimits: Sendable, Hashable {
     public init() {}
 }
 
-/// A reason for which a WebSocket ended.
+/// A reason why a WebSocket ended.
 public enum WebSocketEnd: Sendable, Hashable {
     /// The client closed it; nil if it gave no code.
     case peerClosed(WebSocketCloseCode?)
@@ -33,7 +33,7 @@ public enum WebSocketEnd: Sendable, Hashable {
     /// The connection broke, or the client left without a Close frame.
     case disconnected
     /// The client did not answer a ping.
-    case unanswered
+    case pingTimeout
     /// The client did not read.
     case tooSlow
     /// There was no memory for its bytes.
@@ -65,20 +65,20 @@ struct WebSocketState {
     private let limits: WebSocketLimits
     private var parser: WebSocketParser
     private var phase = Phase.open
-    /// The time at which the quota of frames is whole again.
+    /// The time at which the quota of frames is completely available again.
     private var quotaRestored: MonotonicTime
-    /// The last time that a frame arrived.
-    private var heard: MonotonicTime
+    /// The time at which the last frame arrived.
+    private var lastFrame: MonotonicTime
     private var isPingSent = false
     /// The time at which bytes began to wait for the client; nil if none wait.
     private var stalledSince: MonotonicTime?
-    /// The reason for which it ends, known before it has ended; nil until then.
+    /// The reason why it ends, which may be known before it has ended; nil while it is unknown.
     private(set) var end: WebSocketEnd?
 
     init(limits: WebSocketLimits, now: MonotonicTime) {
         self.limits = limits
         parser = WebSocketParser(from: .client, limit: limits.message)
-        (quotaRestored, heard) = (now, now)
+        (quotaRestored, lastFrame) = (now, now)
     }
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
@@ -125,7 +125,7 @@ struct WebSocketState {
 
     /// Counts a frame against the quota.
     private mutating func countFrame(at now: MonotonicTime) throws(WebSocketError) {
-        (heard, isPingSent) = (now, false)
+        (lastFrame, isPingSent) = (now, false)
         quotaRestored = max(quotaRestored, now) + limits.frameInterval
         guard quotaRestored <= now + limits.frameInterval * limits.frameBurst else { throw .tooManyFrames }
     }
@@ -139,7 +139,7 @@ struct WebSocketState {
 
     // MARK: Output and time
 
-    /// Begins to close; the frame to send, or nil if the socket is closing already.
+    /// Begins to close. Returns the frame to send; nil if the socket is closing already.
     mutating func close(_ code: WebSocketCloseCode, now: MonotonicTime) -> [UInt8]? {
         guard isOpen else { return nil }
         end = .closed(code)
@@ -156,7 +156,7 @@ struct WebSocketState {
     var deadline: MonotonicTime {
         let stall = stalledSince.map { $0 + limits.writeTimeout } ?? .distantFuture
         switch phase {
-        case .open: return min(stall, heard + limits.pingAfter + (isPingSent ? limits.pongTimeout : .zero))
+        case .open: return min(stall, lastFrame + limits.pingAfter + (isPingSent ? limits.pongTimeout : .zero))
         case .closing(let deadline), .failed(let deadline): return min(stall, deadline)
         case .finished: return stall
         }
@@ -174,7 +174,7 @@ struct WebSocketState {
         guard deadline <= now else { return .nothing }
         if let stalledSince, stalledSince + limits.writeTimeout <= now { return .end(end ?? .tooSlow) }
         guard isOpen else { return .end(end ?? .disconnected) }
-        guard !isPingSent else { return .end(.unanswered) }
+        guard !isPingSent else { return .end(.pingTimeout) }
         isPingSent = true
         return .ping(WebSocketWriter.frame(.ping))
     }

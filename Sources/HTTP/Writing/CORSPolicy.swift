@@ -4,8 +4,8 @@ public struct CORSPolicy: Sendable {
     /// Serialised origins (`https://app.example`), or only `*` for every origin.
     public let origins: Set<String>
     public let maxAge: Int
-    private let grant: [HeaderField]
-    private let exposure: [HeaderField]
+    private let preflightFields: [HeaderField]
+    private let exposedFields: [HeaderField]
     private let allowsAll: Bool
 
     public static let allowedMethods = "GET, POST, PUT, PATCH, DELETE"
@@ -22,24 +22,25 @@ public struct CORSPolicy: Sendable {
         allowsAll = origins.contains("*")
         let methods = HeaderField("access-control-allow-methods", Self.allowedMethods)
         let age = HeaderField("access-control-max-age", String(maxAge))
-        grant = [methods] + Self.list("access-control-allow-headers", allowedHeaders) + [age]
-        exposure = Self.list("access-control-expose-headers", exposedHeaders)
+        preflightFields = [methods] + Self.list("access-control-allow-headers", allowedHeaders) + [age]
+        exposedFields = Self.list("access-control-expose-headers", exposedHeaders)
     }
 
     private static func list(_ name: String, _ values: [String]) -> [HeaderField] {
         values.isEmpty ? [] : [HeaderField(name, values.joined(separator: ", "))]
     }
 
-    /// The response to a preflight: OPTIONS with Origin and Access-Control-Request-Method. Nil for other requests.
+    /// Returns the response to a preflight: OPTIONS with Origin and Access-Control-Request-Method. Nil for other
+    /// requests.
     public func preflight(_ request: borrowing Request) -> Response? {
         guard request.method == .options, let origin = request.headers["origin"],
             request.headers.contains("access-control-request-method")
         else { return nil }
         var response = Response(.noContent)
         response.fields = [HeaderField("vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")]
-        if let allowed = allowed(origin) {
+        if let allowed = allowedOrigin(for: origin) {
             response.fields.append(HeaderField("access-control-allow-origin", allowed))
-            response.fields += grant
+            response.fields += preflightFields
         }
         return response
     }
@@ -53,15 +54,15 @@ public struct CORSPolicy: Sendable {
     /// - Parameter origin: the request's `Origin`; nil if it has none.
     func apply(to response: inout Response, origin: String?) {
         if !allowsAll { response.vary.insert(.origin) }
-        guard let origin, let allowed = allowed(origin) else { return }
+        guard let origin, let allowed = allowedOrigin(for: origin) else { return }
         response.fields.append(HeaderField("access-control-allow-origin", allowed))
-        response.fields += exposure
+        response.fields += exposedFields
     }
 
     /// The only configured origin, or nil; used to refuse requests whose own origin could not be read.
     var soleOrigin: String? { origins.count == 1 ? origins.first : nil }
 
-    private func allowed(_ origin: String) -> String? {
+    private func allowedOrigin(for origin: String) -> String? {
         allowsAll ? "*" : origins.contains(origin) ? origin : nil
     }
 }

@@ -17,13 +17,13 @@ import CZlib
 
     deinit { if isReady { _ = unsafe deflateEnd(&stream) } }
 
-    /// The compressed content, or nil if it would not be smaller.
+    /// Returns the compressed content; nil if it would not be smaller.
     func compress(_ content: [UInt8]) -> [UInt8]? {
         // With a capacity of zero, zlib would write to the storage that all empty arrays share.
         guard isReady, !content.isEmpty, content.count < Int(UInt32.max) else { return nil }
         guard unsafe deflateReset(&stream) == Z_OK else { return nil }
         let bound = content.count
-        var isWhole = false
+        var isComplete = false
         let result = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
             unsafe content.withUnsafeBufferPointer { input in
                 // zlib takes a mutable pointer but does not write to it.
@@ -31,11 +31,11 @@ import CZlib
                 unsafe stream.avail_in = UInt32(input.count)
                 unsafe stream.next_out = output.baseAddress
                 unsafe stream.avail_out = UInt32(bound)
-                isWhole = unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
+                isComplete = unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
                 count = unsafe bound - Int(stream.avail_out)
             }
         }
-        return isWhole && result.count < content.count ? result : nil
+        return isComplete && result.count < content.count ? result : nil
     }
 }
 
@@ -60,7 +60,7 @@ extension Span where Element == UInt8 {
     /// Whether this is `;q=0`, `;q=0.0` and so on, with optional blanks: the coding is not acceptable.
     fileprivate var isZeroWeight: Bool {
         var compact: [UInt8] = []
-        for index in indices where !self[index].isBlank { compact.append(self[index].lowered) }
+        for index in indices where !self[index].isBlank { compact.append(self[index].lowercased) }
         guard compact.starts(with: ";q=0".utf8) else { return false }
         return compact.dropFirst(4).allSatisfy { $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".") }
     }

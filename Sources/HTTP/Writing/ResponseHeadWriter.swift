@@ -1,6 +1,6 @@
 /// Writes the head of a response to a buffer.
 struct ResponseHeadWriter {
-    /// The mark of the end of the content (RFC 9112 §6).
+    /// The way in which the end of the content is marked (RFC 9112 §6).
     enum Framing: Equatable {
         /// 1xx, 204 and 304: no content and no framing field.
         case none
@@ -10,9 +10,11 @@ struct ResponseHeadWriter {
         case untilClose
     }
 
-    /// The `Connection` field.
+    /// The value of the `Connection` field.
     enum Persistence {
-        case usual, close
+        /// No field: the default of the HTTP version.
+        case implicit
+        case close
         /// The connection stays open, for HTTP/1.0 clients that asked for it.
         case keepAlive
         case upgrade
@@ -55,7 +57,7 @@ struct ResponseHeadWriter {
         }
         if !isCacheControlled { output.append(fixed: "Cache-Control: no-store\r\n") }
         switch persistence {
-        case .usual: break
+        case .implicit: break
         case .close: output.append(fixed: "Connection: close\r\n")
         case .keepAlive: output.append(fixed: "Connection: keep-alive\r\n")
         case .upgrade: output.append(fixed: "Connection: upgrade\r\n")

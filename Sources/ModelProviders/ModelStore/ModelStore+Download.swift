@@ -22,7 +22,7 @@ extension ModelStore {
         let part = try ModelPart(partPath(of: model), model, progress)
         try requireRoom(for: model, beside: part.count)
         // A file on this machine comes from this machine; any other from wherever the person's catalogue says.
-        let networks = model.isOnLoopback ? NetworkGuard.loopback : .everything
+        let networks = model.isOnLoopback ? NetworkGuard.loopback : .unrestricted
         let client = HTTPClient(poller, networks: networks, authorities: authorities)
         defer { client.close() }
         progress(part.count)
@@ -44,8 +44,8 @@ extension ModelStore {
         var limits = HTTPClientRequest.Limits()
         // A server that does not know ranges sends the whole file.
         limits.body = Int(model.bytes)
-        limits.whole = .seconds(24 * 3_600)
-        limits.stalled = .seconds(60)
+        limits.totalTimeout = .seconds(24 * 3_600)
+        limits.stallTimeout = .seconds(60)
         let request = HTTPClientRequest(
             "GET", model.url, headers: [("Range", "bytes=\(part.count)-\(end - 1)"), ("Accept-Encoding", "identity")],
             limits: limits)

@@ -130,7 +130,7 @@ public struct Configuration: Sendable {
 
     /// Trusts proxies to name the client in `X-Forwarded-For`. Each is an address, or a block such as `10.0.0.0/8`.
     public mutating func trust(proxies names: [String]) throws(UnknownProxy) {
-        do throws(TrustedProxies.Malformed) {
+        do throws(TrustedProxies.MalformedAddress) {
             proxies = try TrustedProxies(names)
         } catch {
             throw UnknownProxy(name: error.text)

@@ -75,13 +75,13 @@ package final class ModelGateways {
     func isPublic(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
         (limits.head, limits.body) = (32 << 10, 256 << 10)
-        (limits.connecting, limits.whole) = (.seconds(2), .seconds(3))
+        (limits.connectTimeout, limits.totalTimeout) = (.seconds(2), .seconds(3))
         do throws(HTTPClientError) {
             _ = try await thirdParties.send(HTTPClientRequest("GET", url.text + "/models", limits: limits))
             return true
         } catch {
             if error == .cancelled { throw CancellationError() }
-            return ![.ownNetwork, .unresolvable, .malformedRequest].contains(error)
+            return ![.forbiddenAddress, .unresolvable, .malformedRequest].contains(error)
         }
     }
 }

@@ -79,7 +79,7 @@ enum Retention {
         for rule in rules {
             var (rows, count) = (0, batch)
             while count == batch {
-                count = try await database.query(rule.end(batch, rule.moment(at: now))).affected
+                count = try await database.query(rule.end(batch, rule.moment(at: now))).affectedRows
                 rows += count
             }
             ended.append((rule.name, rows))
@@ -93,7 +93,7 @@ enum Retention {
         var found: [(rule: RetentionRule, rows: Int)] = []
         for rule in rules {
             guard let due = rule.due else { continue }
-            let row = try await database.query(due(rule.moment(at: now))).one()
+            let row = try await database.query(due(rule.moment(at: now))).onlyRow()
             found.append((rule, try row["count"]))
         }
         return found

@@ -108,7 +108,7 @@ final class RouteTable {
     /// Adds an operation whose answer does not change while the server runs. The loop sends it without a task.
     func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
         let response = Response(.ok, .json, bytes: answer.content)
-        routes.append(Route(endpoint.operation, answer: .immediate { _ in response }))
+        routes.append(Route(endpoint.operation, handler: .immediate { _ in response }))
     }
 
     /// Adds a route outside the contract's operations.
@@ -132,7 +132,7 @@ final class RouteTable {
         routes.append(
             Route(
                 operation,
-                answer: .async { request in
+                handler: .async { request in
                     var fields: [HeaderField] = []
                     do {
                         let context = try CallContext(request, operation, at: services.value.clock.now())

@@ -27,7 +27,7 @@ public enum Schema {
         let migrations = try migrations(folder)
         let migrator = try Migrator(migrations)
         return try await withDatabase(databaseURL) { database in
-            let pending = try await migrator.pending(database)
+            let pending = try await migrator.pendingMigrations(database)
             if try await ServerRole.make(database, isDryRun: isDryRun) { restored("the role nagz_server") }
             if isDryRun { pending.forEach(progress) } else { try await migrator.run(database, progress: progress) }
             if pending.isEmpty || !isDryRun {
@@ -41,8 +41,8 @@ public enum Schema {
     /// Checks that a server can work with the database: its login has the privileges it needs and no others, and the
     /// schema is this program's.
     /// - Parameter databaseURL: the server login's.
-    /// - Throws: `RoleFault`, `MigrationsPending`, or `Migrator.Fault` when the database is newer than the files or
-    ///   differs from them.
+    /// - Throws: `RoleFault`, `MigrationsPending`, or `Migrator.MigrationError` when the database is newer than the
+    ///   files or differs from them.
     public static func check(folder: String, databaseURL: String) async throws {
         let requirements = try SchemaRequirements(migrations(folder))
         try await withDatabase(databaseURL) { database in

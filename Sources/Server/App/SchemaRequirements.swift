@@ -7,7 +7,7 @@ struct SchemaRequirements: Sendable {
     /// The number of the newest migration.
     let version: Int
 
-    init(_ migrations: [Migrator.Migration]) throws(Migrator.Fault) {
+    init(_ migrations: [Migrator.Migration]) throws(Migrator.MigrationError) {
         migrator = try Migrator(migrations)
         grants = ServerGrants(migrations)
         version = migrations.count
@@ -18,9 +18,9 @@ struct SchemaRequirements: Sendable {
     func checkRole(_ queries: any Queries) async throws { try await ServerLogin.checkRole(queries) }
 
     /// Checks that all migrations are applied, and no others.
-    /// - Throws: `Schema.MigrationsPending` or `Migrator.Fault`.
+    /// - Throws: `Schema.MigrationsPending` or `Migrator.MigrationError`.
     func checkMigrations(_ queries: any Queries) async throws {
-        let pending = try await migrator.pending(queries).count
+        let pending = try await migrator.pendingMigrations(queries).count
         guard pending == 0 else { throw Schema.MigrationsPending(migrations: pending) }
     }
 

@@ -71,7 +71,7 @@ struct ServerParts: Sendable {
     ) throws -> Database {
         let options = try ConnectionOptions(
             url: configuration.databaseURL, settings: Configuration.databaseSessionSettings + settings)
-        return Database(options, limits: limits, slow: slow, poller: poller)
+        return Database(options, limits: limits, slowStatements: slow, poller: poller)
     }
 
     // MARK: Loops

@@ -32,7 +32,7 @@ package final class Standby {
         limits.batchTimeout = .seconds(2)
         limits.connectTimeout = .seconds(2)
         (self.limits, self.slow, self.poller, self.use) = (limits, slow, poller, use)
-        database = Database(options, limits: limits, slow: slow, poller: poller)
+        database = Database(options, limits: limits, slowStatements: slow, poller: poller)
     }
 
     /// Opens the sessions in the background.
@@ -59,7 +59,7 @@ package final class Standby {
         let database = database
         do throws(PostgresError) {
             let results = try await database.pipeline(["SELECT pg_is_in_recovery() AS is_standby", statement])
-            guard results.count == 2, try results[0].one()["is_standby"] else {
+            guard results.count == 2, try results[0].onlyRow()["is_standby"] else {
                 reopen(insteadOf: database)
                 return (.unavailable("it is no standby any more"), nil)
             }
@@ -73,7 +73,7 @@ package final class Standby {
     private func reopen(insteadOf old: Database) {
         guard old === database else { return }
         old.close()
-        database = Database(options, limits: limits, slow: slow, poller: poller)
+        database = Database(options, limits: limits, slowStatements: slow, poller: poller)
         database.open()
     }
 }

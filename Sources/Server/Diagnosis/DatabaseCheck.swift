@@ -37,12 +37,12 @@ public struct DatabaseCheck: Sendable {
             let (clock, isRestored) = (clock, isRestored)
             return try await Schema.inspect(databaseURL) { database in
                 if isRestored {
-                    let row = try await database.query("SELECT pg_is_in_recovery() AS is_in_recovery").one()
+                    let row = try await database.query("SELECT pg_is_in_recovery() AS is_in_recovery").onlyRow()
                     if try row["is_in_recovery"] { return [Self.inRecovery] }
                 }
                 return try await Self.run(database, requirements, clock)
             }
-        } catch let fault as Migrator.Fault {
+        } catch let fault as Migrator.MigrationError {
             return [Self.failed("schema", fault)]
         } catch {
             return [
@@ -82,7 +82,7 @@ public struct DatabaseCheck: Sendable {
                    coalesce(inet_client_addr() = inet_server_addr(), true) AS is_local, pg_is_in_recovery() AS is_standby
             FROM (SELECT) one LEFT JOIN pg_stat_ssl s ON s.pid = pg_backend_pid()
             """
-        ).one()
+        ).onlyRow()
         return server(
             version: try row["version"], number: try row["number"], isStandby: try row["is_standby"],
             protocol: try row["is_encrypted"] ? row["protocol"] ?? "TLS" : nil, isLocal: try row["is_local"])
@@ -141,7 +141,7 @@ public struct DatabaseCheck: Sendable {
     private static func role(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
         do {
             try await requirements.checkRole(queries)
-            let login: String = try await queries.query("SELECT session_user::text AS login").one()["login"]
+            let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
             return .ok("role", "\(login) is a member of nagz_server, owns nothing and cannot become another role")
         } catch {
             return failed("role", error)

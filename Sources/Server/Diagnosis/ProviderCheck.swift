@@ -77,7 +77,7 @@ public struct ProviderCheck: Sendable {
             return await webhook("mail", hook.url, client, whenAway: "mails are retried for six minutes")
         case .relay(let relay):
             do throws(HTTPClientError) {
-                try await client.greet(relay)
+                try await client.checkLogin(at: relay)
                 return .ok("mail", "the relay answers")
             } catch {
                 return .failed(
@@ -96,7 +96,7 @@ public struct ProviderCheck: Sendable {
                 : .warning(name, "the provider answers with status \(response.status)", advice: "see its log")
         } catch {
             let text = "the provider is not available: \(error)"
-            guard error == .ownNetwork || error == .malformedRequest else {
+            guard error == .forbiddenAddress || error == .malformedRequest else {
                 return .warning(name, text, advice: "correct its address, or start it; \(whenAway)")
             }
             return .failed(

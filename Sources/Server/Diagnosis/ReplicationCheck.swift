@@ -5,10 +5,10 @@ import SQL
 enum ReplicationCheck {
     /// Checks the database's standbys; nil for a database without them.
     static func run(_ queries: any Queries) async throws -> CheckResult? {
-        let row = try await queries.query("SELECT * FROM \(ReplicationStatus.source)").one()
+        let row = try await queries.query("SELECT * FROM \(ReplicationStatus.source)").onlyRow()
         let owner: String = try await queries.query(
             "SELECT relowner::regrole::text AS owner FROM pg_class WHERE oid = to_regclass('schema_migrations')"
-        ).one()["owner"]
+        ).onlyRow()["owner"]
         return result(try ReplicationStatus(row), owner: owner)
     }
 

@@ -44,7 +44,7 @@ public struct StandbyCheck: Sendable {
                 """
                 SELECT system_identifier AS cluster, (\(position) - '0/0')::bigint AS bytes FROM pg_control_system()
                 """
-            ).one()
+            ).onlyRow()
             return (try row["cluster"], try row["bytes"])
         }
     }

@@ -58,7 +58,7 @@ extension Database {
                 "SELECT count(*) AS rows FROM generate_series(1, 16384)",
             ])
             guard results.count == 3 else { throw .unexpectedShape("no result") }
-            let row = try results[1].one()
+            let row = try results[1].onlyRow()
             if try row["is_standby"] { return .standby }
             if try row["is_read_only"] { return .readOnly }
             return try row["lacks_row_security"] ? .rowSecurityOff : nil

@@ -74,9 +74,9 @@ final class Scheduler: PeriodicJob {
 
     private func work(_ transaction: Transaction, _ now: Timestamp) async throws -> (SchedulerStatus.Snapshot, Bool) {
         var snapshot = SchedulerStatus.Snapshot()
-        snapshot.isLeading = try await transaction.query(SchedulerStatements.tryLock).one()["is_ours"]
+        snapshot.isLeading = try await transaction.query(SchedulerStatements.tryLock).onlyRow()["is_ours"]
         guard snapshot.isLeading else {
-            snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).one()["since"]
+            snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).onlyRow()["since"]
             snapshot.roundEndedAt = now
             return (snapshot, false)
         }
@@ -94,7 +94,7 @@ final class Scheduler: PeriodicJob {
             return (snapshot, isFull)
         }
         try await escalate(families, now, until: .now() + Self.workTime)
-        snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).one()["since"]
+        snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).onlyRow()["since"]
         snapshot.roundEndedAt = clock.now()
         return (snapshot, (snapshot.dueSince != nil || isDigestWaiting) && lastFailure == nil)
     }

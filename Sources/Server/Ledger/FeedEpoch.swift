@@ -23,7 +23,7 @@ public enum FeedEpoch {
                 )
                 SELECT count(*)::bigint AS families FROM begun
                 """
-            ).one()["families"]
+            ).onlyRow()["families"]
         }
     }
 

@@ -32,7 +32,7 @@ final class Ledger {
 
     var tally = Tally()
     /// The number of transactions that acts shared.
-    var batches: Int { commits.batches }
+    var batches: Int { commits.batchCount }
     var refusals: Int { commits.refusals }
 
     let database: Database
@@ -127,7 +127,7 @@ final class Ledger {
                 if comparesClocks {
                     let clock = try await database.query(
                         "SELECT \(isWithinClockSkew) AS is_within_skew FROM (SELECT \(caller.now) AS now) act"
-                    ).one()
+                    ).onlyRow()
                     guard try clock["is_within_skew"] else { throw APIError.clocksDiffer }
                 }
                 let (foundation, act, answer) = try await decide(database)

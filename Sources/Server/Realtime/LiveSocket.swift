@@ -57,20 +57,20 @@ final class LiveSocket: WebSocketHandler {
 
     // MARK: The socket's calls
 
-    func received(_ message: WebSocketMessage) {
+    func messageReceived(_ message: WebSocketMessage) {
         if message == Self.ping { socket.send(text: EventFrame.pong) }
     }
 
     private static let ping = WebSocketMessage(.text, Array("ping".utf8))
 
-    func drained() { flush() }
+    func outputDrained() { flush() }
 
-    func ended(_ end: WebSocketEnd) {
+    func socketEnded(_ end: WebSocketEnd) {
         let reason: RealtimeCounters.Closing =
             switch end {
             case .peerClosed, .disconnected, .closed: .client
             case .failed: .protocolError
-            case .unanswered: .unanswered
+            case .pingTimeout: .unanswered
             case .tooSlow: .slow
             case .memoryTaken: .memory
             }

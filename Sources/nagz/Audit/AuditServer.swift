@@ -28,7 +28,7 @@ final class AuditServer: Sendable {
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters
     ) async throws -> Answer {
         var request = request(endpoint.target(parameters))
-        (request.limits.body, request.limits.whole) = (64 << 20, .seconds(60))
+        (request.limits.body, request.limits.totalTimeout) = (64 << 20, .seconds(60))
         let response = try await send(request)
         do { return try endpoint.decode(status: response.status, body: response.body.span) } catch { throw stop(error) }
     }
@@ -36,8 +36,8 @@ final class AuditServer: Sendable {
     /// Passes on the bytes of an export as they arrive.
     func export(_ query: AuditExportQuery, _ take: @escaping @Sendable (Data) throws -> Void) async throws {
         var request = request(API.exportAuditLog.target(query))
-        (request.limits.body, request.limits.whole) = (.max, .seconds(86_400))
-        request.limits.stalled = .seconds(60)
+        (request.limits.body, request.limits.totalTimeout) = (.max, .seconds(86_400))
+        request.limits.stallTimeout = .seconds(60)
         let response = try await send(request, take)
         guard response.status == 200 else {
             throw stop(APIError(status: response.status, body: response.body.span))
@@ -71,7 +71,7 @@ final class AuditServer: Sendable {
     ) async throws -> HTTPClientResponse {
         try await loop.task { poller in
             // The person at the terminal named the server: it may be in the own network.
-            let client = HTTPClient(poller, networks: .everything, usesProxy: true)
+            let client = HTTPClient(poller, networks: .unrestricted, usesProxy: true)
             defer { client.close() }
             var (content, fault): ([UInt8], (any Error)?) = ([], nil)
             do {

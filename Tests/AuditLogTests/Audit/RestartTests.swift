@@ -227,7 +227,7 @@ struct RestartTests {
                     // What comes due is one checkpoint in each round.
                     clock.advance(by: .minutes(6))
                     do { _ = try await sequencer.round() } catch is CheckpointFile.Fault {}
-                    sizes.append(try await database.query("SELECT count(*) AS n FROM audit_checkpoint").one()["n"])
+                    sizes.append(try await database.query("SELECT count(*) AS n FROM audit_checkpoint").onlyRow()["n"])
                 }
                 return sizes
             }

@@ -272,7 +272,7 @@ struct ServerLoginTests {
             try await superuser.run { database in
                 _ = try await database.query("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM nagz_server")
                 _ = try await database.query("GRANT CREATE ON SCHEMA public TO PUBLIC")
-                let name: String = try await database.query("SELECT current_database()::text AS name").one()["name"]
+                let name: String = try await database.query("SELECT current_database()::text AS name").onlyRow()["name"]
                 _ = try await database.query(SQL(unsafeSQL: "GRANT TEMPORARY ON DATABASE \(name) TO PUBLIC"))
             }
             #expect(await Self.fault(TestLogin.server.url(url)).contains("lacks SELECT on schema_migrations"))

@@ -16,7 +16,7 @@ final class RequestLog: RequestObserver {
 
     var lines: [Line] { all.withLock { $0 } }
 
-    func finished(_ record: borrowing RequestRecord) {
+    func requestFinished(_ record: borrowing RequestRecord) {
         let line = Line(
             route: record.route?.template, status: Int(record.status.rawValue), fault: record.fault?.description,
             bytesOut: record.bytesOut, id: record.id)

@@ -19,7 +19,8 @@ struct CancelNagsTests {
         return try await server.database.run { database in
             let ledger = Ledger(database: database, random: server.random)
             var acts = 0
-            while try await database.query(NagStatements.countOpen(of: person.id, in: family)).one()["count"] as Int > 0
+            while try await database.query(NagStatements.countOpen(of: person.id, in: family))
+                .onlyRow()["count"] as Int > 0
             {
                 let _: NoAnswer = try await ledger.write(context, in: family) { queries in
                     let seq = try await Ledger.newestNumber(of: family, queries)

@@ -235,7 +235,7 @@ struct SendingTests {
                 options.networks = NetworkGuard()
                 try await server.withWorker(options) { try await $0.run() }
                 let row = try #require(try await server.deliveryRows().first)
-                #expect(row.status == "pending" && row.failure == HTTPClientError.ownNetwork.description)
+                #expect(row.status == "pending" && row.failure == HTTPClientError.forbiddenAddress.description)
                 #expect(try await provider.received().isEmpty)
             }
         }

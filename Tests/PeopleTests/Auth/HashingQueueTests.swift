@@ -36,7 +36,7 @@ struct HashingQueueTests {
             return (what, true)
         } catch let error as APIError where error.status == 503 {
             return (what, false)
-        } catch is BlockingPool.Busy {
+        } catch is BlockingPool.BusyError {
             return (what, false)
         }
     }
@@ -60,7 +60,7 @@ struct HashingQueueTests {
                         }
                     }
                 }
-                while pool.waiting < 32 + 15 { await Task.yield() }
+                while pool.waitingCalls < 32 + 15 { await Task.yield() }
                 release()
                 var served: [String] = []
                 while let next = try await group.next() {

@@ -102,7 +102,7 @@ struct ConnectionNagWorkTests {
                 return try await server.database.run { database in
                     let row = try await database.query(
                         "SELECT family_id, id FROM deliveries WHERE nag_id = \(nag.id) AND status = 'pending'"
-                    ).one()
+                    ).onlyRow()
                     let (chain, id): (FamilyID, DeliveryID) = (try row["family_id"], try row["id"])
                     let claimed = try await database.query(
                         """
@@ -110,10 +110,10 @@ struct ConnectionNagWorkTests {
                                repeats::bigint AS repeats, false AS is_repeat, false AS is_digest
                         FROM deliveries WHERE family_id = \(chain) AND id = \(id)
                         """
-                    ).one()
+                    ).onlyRow()
                     let claim = try ClaimedDelivery(claimed, .push, leasedUntil: now)
                     let facts = try DeliveryFacts(
-                        try await database.query(DeliveryStatements.facts(of: claim, at: now)).one(), nil)
+                        try await database.query(DeliveryStatements.facts(of: claim, at: now)).onlyRow(), nil)
                     let decision = facts.decision(
                         on: claim, at: now, staleAfter: .hours(1), zones: ZoneTable(), plan: .standard)
                     return (decision, claim.userID)

@@ -98,7 +98,7 @@ private struct Plan {
 
     /// - Parameter explained: the answer of `EXPLAIN (FORMAT JSON, VERBOSE)`.
     init(_ explained: Rows) throws {
-        visit(try JSONValue(parsing: Array((explained.one().text(0) ?? "").utf8).span))
+        visit(try JSONValue(parsing: Array((explained.onlyRow().text(0) ?? "").utf8).span))
     }
 
     private mutating func visit(_ json: JSONValue) {

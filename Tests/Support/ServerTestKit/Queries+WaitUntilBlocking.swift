@@ -11,7 +11,7 @@ extension Queries {
                 SELECT EXISTS (SELECT FROM pg_locks l WHERE NOT l.granted
                                AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))) AS is_blocking
                 """
-            ).one()["is_blocking"]
+            ).onlyRow()["is_blocking"]
             if isBlocking { return }
             try #require(attempt < 100_000, comment, sourceLocation: sourceLocation)
         }

@@ -11,7 +11,7 @@ final class SentStatements: Sendable {
 
     /// Is told of every batch, because none is too fast for it.
     var observer: SlowStatements {
-        SlowStatements(from: .zero) { [self] batch in
+        SlowStatements(threshold: .zero) { [self] batch in
             byText.withLock { sent in for statement in batch.statements { sent[statement.text] = statement } }
         }
     }

@@ -7,7 +7,7 @@ enum ServerLogin {
     /// Checks the attributes, objects and memberships of the login with which the session connected. `SET ROLE` does
     /// not count, because the session could reset it.
     static func checkRole(_ queries: any Queries) async throws {
-        let row = try await queries.query(RoleStatements.login).one()
+        let row = try await queries.query(RoleStatements.login).onlyRow()
         let login: String = try row["login"]
         if try row["is_superuser"] { throw RoleFault.superuser(login: login) }
         if let thing: String = try row["owns"] { throw RoleFault.ownsObject(login: login, of: thing) }
@@ -17,14 +17,14 @@ enum ServerLogin {
         if let names: String = try row["parameters"] { throw RoleFault.canSetParameters(login: login, names) }
         guard try row["is_member"] else { throw RoleFault.notMember(login: login) }
         guard try row["reads_migrations"] else { throw RoleFault.missingPrivileges("SELECT on schema_migrations") }
-        if let things: String = try await queries.query(RoleStatements.creatableObjects(login)).one()["makes"] {
+        if let things: String = try await queries.query(RoleStatements.creatableObjects(login)).onlyRow()["makes"] {
             throw RoleFault.openToPublic(things)
         }
     }
 
     /// Checks that the session's login has the privileges that the migrations grant, and no others.
     static func checkPrivileges(_ queries: any Queries, _ grants: ServerGrants) async throws {
-        let login: String = try await queries.query("SELECT session_user::text AS login").one()["login"]
+        let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
         let held = try await RolePrivileges(of: login, queries)
         if let missing = try await held.missing(from: grants, queries) { throw RoleFault.missingPrivileges(missing) }
         if let surplus = held.surplus(over: grants) { throw RoleFault.surplusPrivileges(login: login, surplus) }

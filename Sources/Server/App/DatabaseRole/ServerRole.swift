@@ -7,7 +7,7 @@ enum ServerRole {
     /// Creates the role where it is missing, before any migration grants to it.
     /// - Returns: whether it was missing.
     static func make(_ database: Database, isDryRun: Bool) async throws -> Bool {
-        let exists: Bool = try await database.query(RoleStatements.roleExists).one()["exists"]
+        let exists: Bool = try await database.query(RoleStatements.roleExists).onlyRow()["exists"]
         guard !exists, !isDryRun else { return !exists }
         do {
             _ = try await database.query(RoleStatements.createRole)
@@ -42,6 +42,6 @@ enum ServerRole {
     }
 
     private static func publicCreateRights(_ queries: any Queries) async throws -> String? {
-        try await queries.query(RoleStatements.creatableObjects(ServerGrants.role)).one()["makes"]
+        try await queries.query(RoleStatements.creatableObjects(ServerGrants.role)).onlyRow()["makes"]
     }
 }

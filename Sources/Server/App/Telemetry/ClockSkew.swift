@@ -10,7 +10,7 @@ enum ClockSkew {
         _ queries: any Queries, _ clock: any WallClock, beside source: SQL = "(SELECT) nothing"
     ) async throws -> (skew: Timestamp.Span, row: Row) {
         let before = clock.now()
-        let row = try await queries.query("SELECT *, clock_timestamp() AS now FROM \(source)").one()
+        let row = try await queries.query("SELECT *, clock_timestamp() AS now FROM \(source)").onlyRow()
         let theirs: Timestamp = try row["now"]
         // The answer is as old as half the round trip.
         let roundTrip = clock.now() - before

@@ -48,7 +48,7 @@ final class LoopMonitor {
 
     private func publish() {
         gauges.sessions.set(services.database.openConnections)
-        gauges.waiting.set(services.database.waiting)
+        gauges.waiting.set(services.database.waitingRequests)
         gauges.refused.set(services.database.refusals + services.ledger.refusals)
         let tally = services.ledger.tally
         gauges.writes.set(tally.writes)

@@ -66,9 +66,9 @@ final class RequestCounters: Sendable {
 
 extension Route {
     /// Creates the route of an operation, numbered so that its requests are counted under it.
-    convenience init(_ operation: Contract.Operation, answer: Answer) {
+    convenience init(_ operation: Contract.Operation, handler: Handler) {
         self.init(
             HTTP.Method(operation.method), operation.path, number: API.all.firstIndex { $0.id == operation.id },
-            bodyLimit: operation.bodyLimit, answer: answer)
+            bodyLimit: operation.bodyLimit, handler: handler)
     }
 }

@@ -9,7 +9,7 @@ struct RequestMonitor: RequestObserver {
     let log: Log
     let clock: any WallClock
 
-    func finished(_ record: borrowing RequestRecord) {
+    func requestFinished(_ record: borrowing RequestRecord) {
         telemetry.requests.count(record)
         if let spans = telemetry.spans, let trace = record.trace, trace.isSampled {
             let start = clock.now() - Timestamp.Span(microseconds: Int64(record.nanoseconds / 1_000))

@@ -21,7 +21,7 @@ final class SlowQueryLog: Sendable {
 
     /// Returns the observer for a pool of sessions.
     func observer(from threshold: Duration) -> SlowStatements {
-        SlowStatements(from: threshold) { [self] batch in write(batch, RequestScope.current, at: .now()) }
+        SlowStatements(threshold: threshold) { [self] batch in write(batch, RequestScope.current, at: .now()) }
     }
 
     private func write(_ batch: SlowBatch, _ scope: RequestScope?, at now: MonotonicTime) {

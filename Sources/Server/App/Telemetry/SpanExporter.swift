@@ -47,7 +47,7 @@ final class SpanExporter: BackgroundJob {
     init(_ spans: SpanQueue, to collector: TraceCollector, instance: String, log: Log, _ poller: Poller) {
         (self.spans, self.collector, self.instance, self.log, self.poller) = (spans, collector, instance, log, poller)
         // The operator chooses the host, which may be in a private network.
-        remote = HTTPClient(poller, networks: .everything)
+        remote = HTTPClient(poller, networks: .unrestricted)
         loopback = LoopbackClient(poller)
     }
 

@@ -67,7 +67,7 @@ struct AuditLogExport {
         of family: FamilyID, after: Int64, size: Int64, _ note: String?,
         _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> (entries: Int, clocks: Int) {
-        let newest = try await queries.query(ExportStatements.newestNumber(of: family)).one()
+        let newest = try await queries.query(ExportStatements.newestNumber(of: family)).onlyRow()
         let last: Int64 = try newest["n"]
         let clock = try clock(family, newest["seq"], newest["head"])
         var (number, count) = (after, 0)

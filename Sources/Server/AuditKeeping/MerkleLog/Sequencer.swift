@@ -138,7 +138,7 @@ final class Sequencer: PeriodicJob {
     private func work(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
         let isOurs: Bool = try await transaction.query(
             LogStatements.tryLock(at: clock.matchesDatabaseClock ? now : nil)
-        ).one()["is_ours"]
+        ).onlyRow()["is_ours"]
         try reach(.lockTaken)
         // An instance without the lock still reads the newest checkpoint.
         let results = try await transaction.pipeline(
@@ -155,7 +155,7 @@ final class Sequencer: PeriodicJob {
         guard isOurs else { return Outcome(newest: newest) }
         try reach(.read)
 
-        let size: Int64 = try results[2].one()["size"]
+        let size: Int64 = try results[2].onlyRow()["size"]
         let signed = newest?.checkpoint.size ?? 0
         if size < signed { throw Fault.shrunk(from: signed, to: size) }
         if size > signed { throw Fault.unsigned(size: size, signed: signed) }

@@ -42,7 +42,7 @@ struct AccountCheck {
         for row in try await database.query(ReconcileStatements.undeletedAccounts).map(Location.init(ofAccount:)) {
             differs(.account, row.id, "status", "active", "deleted", &report, row)
         }
-        let erased = try await database.query(ReconcileStatements.erased).one()
+        let erased = try await database.query(ReconcileStatements.erased).onlyRow()
         let (accounts, people): (Int64, Int64) = (try erased["accounts"], try erased["people"])
         if accounts != people, !(isPruned && accounts > people) {
             differs(.account, "erased", "count", "\(accounts)", "\(people)", &report)

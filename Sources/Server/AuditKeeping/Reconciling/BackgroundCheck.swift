@@ -78,7 +78,7 @@ final class BackgroundCheck: BackgroundJob {
 
     /// Runs a pass when this instance holds the row and one is due; otherwise reads the status.
     func turn() async throws {
-        head.setOpenFindings(try await database.query(AuditFindingStatements.countOpen).one()["count"])
+        head.setOpenFindings(try await database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
         guard let row = try await database.query(PassStatements.takeLease(holder)).first else {
             if let other = try await database.query(PassStatements.pass).first {
                 head.update(try PassStatus.Status(other))
@@ -170,7 +170,7 @@ final class BackgroundCheck: BackgroundJob {
         guard !isStopped else { throw Stopped() }
         guard monotonicNow().elapsed(since: lastSaved) > pace.saveInterval else { return }
         let saved = try await database.query(PassStatements.save(holder, status, behind: last))
-        guard saved.affected == 1 else { throw Stopped() }
+        guard saved.affectedRows == 1 else { throw Stopped() }
         lastSaved = monotonicNow()
     }
 

@@ -107,7 +107,7 @@ struct FamilyCheck {
         }
         let ends = try await queries.query(
             ReconcileStatements.ends(of: scan.family, cut: scan.cut, last: scan.last)
-        ).one()
+        ).onlyRow()
         scan.end(clock: try ends["seq"], head: try ends["head"])
         let strays: [(name: StaticString, code: String, isTail: Bool)] = [
             ("early_entry", "out_of_order", false), ("early_body", "body_without_entry", false),

@@ -78,7 +78,7 @@ public struct RestoreCheck: Sendable {
     private static func newestEntries(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
         let name = "newest entries"
         let advice = "restore the backup again, or another; nagz audit reconcile verifies all entries"
-        let missing: Int64 = try await queries.query(RestoreStatements.missingEntries).one()["missing"]
+        let missing: Int64 = try await queries.query(RestoreStatements.missingEntries).onlyRow()["missing"]
         guard missing == 0 else {
             return .failed(
                 name, "the audit log lacks entries that the Merkle log has (\(missing))", advice: advice)
@@ -116,7 +116,7 @@ public struct RestoreCheck: Sendable {
     // MARK: Tables
 
     private static func clocks(_ queries: any Queries) async throws -> CheckResult {
-        let row = try await queries.query(RestoreStatements.clocks).one()
+        let row = try await queries.query(RestoreStatements.clocks).onlyRow()
         let (families, wrong): (Int64, Int64) = (try row["families"], try row["wrong"])
         guard let first: FamilyID = try row["first"] else {
             return .ok("family clocks", "\(families) clocks fit the newest entries")
@@ -135,7 +135,7 @@ public struct RestoreCheck: Sendable {
         let report = try await SchemaCheck(queries).run()
         let withoutKey: [String] = try await queries.query(RestoreStatements.tablesWithoutKey)
             .map { row throws(PostgresError) in try row["name"] }
-        let foreignKeys: Int = try await queries.query(RestoreStatements.foreignKeys).one()["keys"]
+        let foreignKeys: Int = try await queries.query(RestoreStatements.foreignKeys).onlyRow()["keys"]
         let missing = report.findings.filter { $0.problem == .noRow }.map(\.id)
         let surplus = report.findings.filter { $0.problem != .noRow }.map(\.id)
         let lines =
@@ -177,7 +177,7 @@ public struct RestoreCheck: Sendable {
     // MARK: Feed
 
     private static func feed(_ queries: any Queries) async throws -> CheckResult {
-        let row = try await queries.query(FeedEpoch.status).one()
+        let row = try await queries.query(FeedEpoch.status).onlyRow()
         let (families, older): (Int64, Int64) = (try row["families"], try row["older"])
         guard older == 0 else {
             return .failed(

@@ -25,7 +25,7 @@ extension CoachQuestion: AboutFamily {
         }
         let row = try await queries.query(
             AIStatements.coachFacts(of: member.userID, in: familyID, at: caller.now)
-        ).one()
+        ).onlyRow()
         let stored: StoredPreferences = try row["prefs"]
         var facts = CoachFacts(
             familyID: familyID, userID: member.userID, nags: nags, missCount7d: try row["misses"],

@@ -165,7 +165,7 @@ package final class Mediator {
         after reply: ModelReply?, _ write: @escaping () async throws -> Answer
     ) async throws -> Answer {
         guard reply?.asked != nil else { return try await write() }
-        return try await services.database.poller.finish(write)
+        return try await services.database.poller.runToCompletion(write)
     }
 
     // MARK: Parts of all operations
@@ -193,7 +193,7 @@ package final class Mediator {
         _ caller: Caller, _ family: FamilyID, _ queries: any Queries
     ) async throws -> (Member, AISettings) {
         let member = try await services.access.member(caller, of: family, queries)
-        let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
+        let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).onlyRow()
         try Requester.requireAIAllowed(permission)
         return (member, try AISettings(permission))
     }

@@ -52,9 +52,11 @@ struct AccountPurge {
     /// Purges one account.
     /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
-        while try await database.query(NagStatements.eraseExcuses(of: user, limit: Self.batch)).affected == Self.batch {
+        while try await database.query(NagStatements.eraseExcuses(of: user, limit: Self.batch)).affectedRows
+            == Self.batch
+        {
         }
-        while try await database.query(IngestionStatements.deleteSummaries(of: user, limit: Self.batch)).affected
+        while try await database.query(IngestionStatements.deleteSummaries(of: user, limit: Self.batch)).affectedRows
             == Self.batch
         {}
         let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in

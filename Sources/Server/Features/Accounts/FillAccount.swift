@@ -18,7 +18,7 @@ extension Accounts {
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
-            let row = try await queries.query(AccountStatements.profile(caller.userID)).one()
+            let row = try await queries.query(AccountStatements.profile(caller.userID)).onlyRow()
             var answer = AccountResponse(
                 id: caller.userID, email: account.email, displayName: account.displayName, status: try row["status"],
                 createdAt: try row["created_at"])

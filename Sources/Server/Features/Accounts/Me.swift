@@ -25,7 +25,7 @@ final class Me {
     func response(for caller: Caller) async throws -> MeResponse {
         let database = services.database
         let account = try await services.access.account(caller, orWaiting: true, database)
-        let profile = try await database.query(AccountStatements.profile(caller.userID)).one()
+        let profile = try await database.query(AccountStatements.profile(caller.userID)).onlyRow()
         let phone: String? = try profile["phone"]
         var me = MeResponse(
             id: account.id, email: account.email, phone: phone.flatMap { try? PhoneNumber(wireText: $0) },
@@ -34,16 +34,16 @@ final class Me {
             switchedOn: SwitchedOn(ai: false, points: false, sms: false), webPushKey: services.webPushKey)
         guard let familyID = account.family else { return me }
         let member = try await services.access.member(caller, of: familyID, database)
-        let membership = try await database.query(MembershipStatements.member(account.id, of: familyID)).one()
+        let membership = try await database.query(MembershipStatements.member(account.id, of: familyID)).onlyRow()
         me.family = MyFamily(
             familyID: familyID, name: member.familyName, role: member.role, joinedAt: try membership["joined_at"])
         me.consents = try await database.query(ConsentStatements.typesInForce(for: account.id, in: familyID)).map {
             row throws(PostgresError) -> ConsentType in try row["consent_type"]
         }
-        let ai = try await database.query(AIStatements.permission(account.id, in: familyID)).one()
-        let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).one()
+        let ai = try await database.query(AIStatements.permission(account.id, in: familyID)).onlyRow()
+        let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).onlyRow()
         let read = PreferenceStatements.current(of: account.id, in: familyID)
-        let stored: StoredPreferences = try await database.query(read).one()["prefs"]
+        let stored: StoredPreferences = try await database.query(read).onlyRow()["prefs"]
         let preferences = stored.effective(familyZone: member.timeZone)
         me.switchedOn = SwitchedOn(
             ai: try ai["has_consent"] && ai["is_enabled"], points: try points["has_consent"] && points["is_enabled"],
@@ -58,7 +58,7 @@ final class Me {
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
-            let row = try await queries.query(AccountStatements.profile(caller.userID)).one()
+            let row = try await queries.query(AccountStatements.profile(caller.userID)).onlyRow()
             let answer = AccountResponse(
                 id: caller.userID, email: account.email, displayName: name, status: try row["status"],
                 createdAt: try row["created_at"])

@@ -106,7 +106,7 @@ final class PhoneNumbers {
             let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             guard account.family ?? .outside == chain else { throw APIError.accountChangedFamily }
-            let phone: String? = try await queries.query(AccountStatements.profile(account.id)).one()["phone"]
+            let phone: String? = try await queries.query(AccountStatements.profile(account.id)).onlyRow()["phone"]
             let hasCode = try await !queries.query(PhoneCodeStatements.exists(of: account.id)).isEmpty
             guard phone != nil || hasCode else { return .answer(NoAnswer()) }
             let act = Act(

@@ -31,7 +31,7 @@ package final class Attachments {
         if attachments.isEmpty { return }
         let usable = try await queries.query(
             AttachmentStatements.countUsable(attachments, of: caller.userID, at: caller.now)
-        ).one()
+        ).onlyRow()
         guard try usable["count"] == attachments.count else { throw APIError.picturesAreNotUsable }
     }
 

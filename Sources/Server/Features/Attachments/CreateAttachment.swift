@@ -77,7 +77,7 @@ extension Attachments {
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
-            let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).one()
+            let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).onlyRow()
             guard try unused["size"] + bytes.count <= AttachmentLimit.unusedBytes else {
                 throw APIError.tooManyUnusedPictures
             }

@@ -19,7 +19,7 @@ extension Attachments {
         if tag.matches(headers) { return Response(.notModified, fields: fields) }
         let (status, range): (Status, Range<Int>)
         switch RequestedRange(headers, of: attachment.size, tag) {
-        case .whole: (status, range) = (.ok, 0..<attachment.size)
+        case .completeContent: (status, range) = (.ok, 0..<attachment.size)
         case .part(let part): (status, range) = (.partialContent, part)
         case .unsatisfiable:
             return RouteTable.errorResponse(

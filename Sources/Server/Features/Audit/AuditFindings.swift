@@ -56,7 +56,7 @@ final class AuditFindings {
 
     /// Reads the number of open findings, for the metrics of this process.
     func refreshCount() async throws {
-        let row = try await services.database.query(AuditFindingStatements.countOpen).one()
+        let row = try await services.database.query(AuditFindingStatements.countOpen).onlyRow()
         services.checkpointStatus.pass.setOpenFindings(try row["count"])
     }
 }

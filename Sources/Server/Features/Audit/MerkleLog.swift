@@ -32,7 +32,7 @@ final class MerkleLog {
             keys: try await keys(),
             // For administrators only: a finding may be of any family.
             check: head.pass.now.map { AuditCheckStatus($0, withFinding: auditReader.isAdmin) },
-            findings: try await services.database.query(AuditFindingStatements.countOpen).one()["count"])
+            findings: try await services.database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
     }
 
     /// Returns the newest checkpoint as a signed note.

@@ -90,7 +90,7 @@ enum Attempts {
         let usedUp = limits.filter { !counted.contains($0.subject) }
         guard let first = usedUp.first else { return }
         try await refund(limits.filter { counted.contains($0.subject) }, at: now, queries)
-        let row = try await queries.query(AttemptStatements.nextAllowed(of: usedUp)).one()
+        let row = try await queries.query(AttemptStatements.nextAllowed(of: usedUp)).onlyRow()
         throw first.refusal(first.maxCount, try row["next"] ?? now, now)
     }
 

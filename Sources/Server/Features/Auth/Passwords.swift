@@ -33,7 +33,7 @@ final class Passwords {
         try Self.requireStrength(body.newPassword, isAdmin: isAdmin, email)
         let chain = account.family ?? .outside
         let read = AccountStatements.passwordSetAt(account.id)
-        let passwordSetAt: Timestamp? = try await services.database.query(read).one()["password_set_at"]
+        let passwordSetAt: Timestamp? = try await services.database.query(read).onlyRow()["password_set_at"]
         let _: NoAnswer = try await services.withConfirmedPassword(
             body.password, of: account, email, caller, in: chain
         ) { success in
@@ -43,7 +43,7 @@ final class Passwords {
                 let account = try await services.access.account(caller, queries)
                 // The password that was checked may have been replaced in the meantime.
                 guard account.family ?? .outside == chain,
-                    try await queries.query(read).one()["password_set_at"] == passwordSetAt
+                    try await queries.query(read).onlyRow()["password_set_at"] == passwordSetAt
                 else { throw APIError.passwordHasChanged }
                 var act = Self.act(
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",

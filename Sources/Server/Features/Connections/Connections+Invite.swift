@@ -32,7 +32,7 @@ extension Connections {
         guard let address = account.connectableAddress else { throw Denial.adultsOnly }
         let row = try await queries.query(
             ConnectionStatements.invitation(by: account.id, address, to: email, at: caller.now)
-        ).one()
+        ).onlyRow()
         let party = ConnectionParty(
             isInviter: true, isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"],
             sharesFamily: try row["shares_family"])

@@ -62,7 +62,7 @@ package final class Consents {
     ) async throws -> Denial? {
         let count = try await queries.query(
             ConsentStatements.countGiven(type, by: caller.userID, since: caller.now - .days(1))
-        ).one()
+        ).onlyRow()
         return ConsentLimit.denial(givenToday: try count["count"])
     }
 

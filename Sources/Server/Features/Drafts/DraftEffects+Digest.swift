@@ -14,7 +14,7 @@ extension DraftEffects {
         // The author has the text already, so the digest needs another recipient.
         guard digest.recipientIDs.contains(where: { $0 != draft.authorID }) else { throw APIError.digestIsForOthers }
         try Requester.requireAIAllowed(
-            try await queries.query(AIStatements.permission(member.userID, in: member.familyID)).one())
+            try await queries.query(AIStatements.permission(member.userID, in: member.familyID)).onlyRow())
         let rows = try await queries.query(
             AIStatements.digestRecipients(digest.recipientIDs, from: member.userID, in: member.familyID))
         for index in 0..<rows.count {

@@ -56,7 +56,7 @@ extension Drafts {
         let (database, text) = (services.database, try Self.text(of: order))
         guard let models = mediator.models else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
-        let permission = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).one()
+        let permission = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).onlyRow()
         try Requester.requireAIAllowed(permission)
         try await requireVisible(order, to: member, caller, database)
         let settings = try AISettings(permission)

@@ -95,7 +95,7 @@ final class Drafts {
         let asked = try await ask(order, caller, since: started)
         guard let asked, asked.reply.asked != nil else { return try await write(asked) }
         // If a model was asked, that is recorded even after the client has disconnected.
-        return try await services.database.poller.finish { try await write(asked) }
+        return try await services.database.poller.runToCompletion { try await write(asked) }
     }
 
     private func decide(
@@ -104,7 +104,7 @@ final class Drafts {
     ) async throws -> Decision<DraftResponse> {
         let (family, now) = (order.familyID, caller.now)
         let member = try await services.access.member(caller, of: family, queries)
-        let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).one()
+        let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).onlyRow()
         try Requester.requireAIAllowed(permission)
         let attempt = attempt(order, member, try AISettings(permission), caller, since: started)
         try await requireVisible(order, to: member, caller, queries)
@@ -166,7 +166,7 @@ final class Drafts {
                 \(AIStatements.visibleRows(ids, to: member.userID, in: member.familyID))
             ) x
             """)
-        guard try seen.one()["count"] == ids.count else { throw APIError.noSuchRows }
+        guard try seen.onlyRow()["count"] == ids.count else { throw APIError.noSuchRows }
         // Only digests are built from rows; the other kinds read the nag alone.
         guard order.kind == .digest && order.body == nil || ids == [order.nagID?.retyped()].compactMap(\.self) else {
             throw APIError.rowsAreForDigests

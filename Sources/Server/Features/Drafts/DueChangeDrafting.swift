@@ -28,7 +28,7 @@ struct DueChangeDrafting {
         draft.bodyHash = services.hash(of: draft.body)
         do {
             try Requester.requireAIAllowed(
-                try await queries.query(AIStatements.permission(view.userID, in: family)).one())
+                try await queries.query(AIStatements.permission(view.userID, in: family)).onlyRow())
             if let open = try await queries.query(DraftStatements.openDuplicate(of: draft, at: now)).first {
                 throw refusal.proposing(try open["id"])
             }

@@ -142,7 +142,7 @@ extension Executions {
             let member = try await services.access.member(caller, of: family, queries)
             let count: Int = try await queries.query(
                 ExecutionStatements.count(of: caller.userID, in: family, before: moment, limit: Self.maxDeletions)
-            ).one()["count"]
+            ).onlyRow()["count"]
             guard count > 0 else { return .answer(ExecutionDeletion(deleted: 0)) }
             let statement = ExecutionStatements.delete(
                 of: caller.userID, in: family, before: moment, limit: Self.maxDeletions)

@@ -100,7 +100,7 @@ extension Families {
         if let denial = departure.denial(member, person) {
             return .denied(departure.deniedKind, to: member, denial, subject: person.pseudonym)
         }
-        let members = try await queries.query(MembershipStatements.memberCounts(of: family, besides: user)).one()
+        let members = try await queries.query(MembershipStatements.memberCounts(of: family, besides: user)).onlyRow()
         let isAlone = try members["members"] == 1
         if !(departure.allowsLastGuardian && isAlone),
             let denial = RoleMatrix.denialOfDeparture(
@@ -108,7 +108,7 @@ extension Families {
         {
             throw APIError(.preconditionFailed, denial)
         }
-        let open: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).one()["count"]
+        let open: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).onlyRow()["count"]
         let cancelledCount = min(open, NagStatements.cancelBatchSize)
         if endsMembership, open > cancelledCount { return .answer(nil) }
 

@@ -56,7 +56,7 @@ package final class Families {
 
     /// Returns the member's family as they may see it.
     func response(for member: Member, _ queries: any Queries) async throws -> FamilyResponse {
-        let row = try await queries.query(FamilyStatements.family(member.familyID)).one()
+        let row = try await queries.query(FamilyStatements.family(member.familyID)).onlyRow()
         let isGuardian = member.role == .guardian
         return FamilyResponse(
             id: member.familyID, name: member.familyName, inviteCode: isGuardian ? try row["invite_code"] : "",
@@ -111,7 +111,9 @@ package final class Families {
     func denialOfGrowth(
         of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
     ) async throws -> Denial? {
-        let size = try await queries.query(MembershipStatements.growthCounts(of: family, since: now - .days(1))).one()
+        let size = try await queries.query(
+            MembershipStatements.growthCounts(of: family, since: now - .days(1))
+        ).onlyRow()
         if let denial = FamilyLimit.denialOfMember(active: try size["members"]) { return denial }
         return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try size["made"]) : nil
     }
@@ -120,7 +122,7 @@ package final class Families {
     func allowsChildren(_ user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
         try await queries.query(
             ConsentStatements.status(.childAccountCreation, for: user, in: family)
-        ).one()["is_in_force"]
+        ).onlyRow()["is_in_force"]
     }
 
     /// Performs a write, and throws 409 if at its commit the person is in another family or their account is deleted.

@@ -26,7 +26,7 @@ extension Gamification {
         _ queries: any Queries
     ) async throws -> Accrual? {
         let user = nag.recipientID
-        let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
+        let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).onlyRow())
         guard record.hasConsent else { return nil }
         let laterCompletions =
             outcome == .missed ? try await laterOnTimeCompletions(nag, in: family, zone: zone, queries) : 0
@@ -75,7 +75,7 @@ extension Gamification {
         let day = services.zones.zone(zone).day(containing: missed.dueAt)
         return try await queries.query(
             GamificationStatements.countInstancesOnTime(of: missed.recipientID, in: family, dueFrom: day.upperBound)
-        ).one()["count"]
+        ).onlyRow()["count"]
     }
 
     /// Returns the incentives that the family's active rules give for a completion, or propose for a guardian's

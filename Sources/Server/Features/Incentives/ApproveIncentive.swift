@@ -39,7 +39,7 @@ extension Incentives {
     func recipientRecord(
         _ user: UserID, in family: FamilyID, _ queries: any Queries
     ) async throws -> Gamification.Record {
-        let row = try await queries.query(GamificationStatements.record(of: user, in: family)).one()
+        let row = try await queries.query(GamificationStatements.record(of: user, in: family)).onlyRow()
         let record = try Gamification.Record(row)
         guard record.isMember else { throw APIError.rewardedPersonHasLeft }
         guard record.hasConsent else { throw APIError.pointsNeedConsent }

@@ -75,7 +75,7 @@ final class Incentives {
             if let denial = member.denial(of: .configureIncentives) {
                 return .denied(.incentiveRuleChangeDenied, to: member, denial)
             }
-            let count = try await queries.query(IncentiveStatements.activeCount(in: body.familyID)).one()
+            let count = try await queries.query(IncentiveStatements.activeCount(in: body.familyID)).onlyRow()
             if let denial = IncentiveTerms.denialOfRule(active: try count["active"]) {
                 return Self.limitRefusal(member, denial)
             }

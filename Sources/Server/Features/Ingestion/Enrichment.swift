@@ -91,7 +91,9 @@ extension Ingestion {
         in family: FamilyID
     ) async throws -> InputResult {
         let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
-            let permission = try await queries.query(NagStatements.excusePermission(caller.userID, in: family)).one()
+            let permission = try await queries.query(
+                NagStatements.excusePermission(caller.userID, in: family)
+            ).onlyRow()
             guard try permission["has_consent"] else { throw APIError.aiConsentIsMissing }
             let rows = try await queries.query(
                 IngestionStatements.rootEvent(of: earlier, by: caller.userID, on: nag, in: family, enrichment))

@@ -14,7 +14,7 @@ extension Ingestion {
         let answer: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             try Requester.requireAIAllowed(
-                try await queries.query(AIStatements.permission(member.userID, in: family)).one())
+                try await queries.query(AIStatements.permission(member.userID, in: family)).onlyRow())
             guard nag.dueAt.flooredToMillisecond > caller.now else {
                 throw APIError.dueTimeIsInvalid(DueTimeLimit.past)
             }

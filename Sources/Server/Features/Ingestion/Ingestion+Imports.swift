@@ -74,7 +74,7 @@ extension Ingestion {
         _ order: NagImport, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> ExaminedImport {
         try Requester.requireAIAllowed(
-            try await queries.query(AIStatements.permission(member.userID, in: order.familyID)).one())
+            try await queries.query(AIStatements.permission(member.userID, in: order.familyID)).onlyRow())
         let ids = order.items.map(\.itemID.input)
         guard Set(ids).count == ids.count else { throw APIError.itemsAreRepeated }
         let importers = try await queries.query(

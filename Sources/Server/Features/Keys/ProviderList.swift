@@ -17,7 +17,7 @@ struct ProviderList {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
         let settings = try AISettings(
-            try await services.database.query(AIStatements.permission(caller.userID, in: family)).one())
+            try await services.database.query(AIStatements.permission(caller.userID, in: family)).onlyRow())
         var models = ReachableModels(services.models, settings)
         try await models.readKeys(of: caller.userID, in: family, services.database)
         let mode = settings.mode

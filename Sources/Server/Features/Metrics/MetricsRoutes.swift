@@ -24,7 +24,7 @@ enum MetricsListener {
         limits.connections = 16
         limits.connectionsPerAddress = 16
         limits.body = 0
-        limits.idleTime = .seconds(15)
+        limits.idleTimeout = .seconds(15)
         return limits
     }
 

@@ -43,7 +43,7 @@ final class ProductCounts: Sendable {
                          count(*) FILTER (WHERE status = 'completed') AS completed,
                          count(*) FILTER (WHERE status = 'missed') AS missed FROM nags) n
             """
-        ).one()
+        ).onlyRow()
         return Counts(
             openNags: try row["open"], completedNags: try row["completed"], missedNags: try row["missed"],
             users: try row["users"], families: try row["families"])

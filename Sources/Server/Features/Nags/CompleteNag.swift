@@ -40,7 +40,7 @@ extension Nags {
             let day = countedDay(of: view.record, at: now)
             let count = try await queries.query(
                 NagStatements.countCompletions(by: view.userID, in: view.familyID, day: day)
-            ).one()
+            ).onlyRow()
             if let denial = NagLimit.denialOfSeriesCompletion(completedToday: try count["count"]) {
                 return view.refuse(.updateStatus, limit: denial, at: now)
             }

@@ -49,7 +49,7 @@ struct ConnectionNagCancellation {
     private func cancelBatch(of recipient: UserID, in ledgerID: FamilyID, _ context: CallContext) async throws -> Int {
         var cancelledCount = 0
         let _: NoAnswer = try await ledger.write(context, in: ledgerID) { queries in
-            let row = try await queries.query(NagStatements.openCount(of: recipient, in: ledgerID)).one()
+            let row = try await queries.query(NagStatements.openCount(of: recipient, in: ledgerID)).onlyRow()
             cancelledCount = min(try row["count"], NagStatements.cancelBatchSize)
             if cancelledCount == 0 { return .answer(NoAnswer()) }
             return .perform(

@@ -51,7 +51,7 @@ extension Nags {
         let today = countedDay(in: zone, changedAt: try row["time_zone_changed_at"], at: caller.now)
         let sent = try await queries.query(
             NagStatements.countSent(by: account.id, over: connection, day: today)
-        ).one()
+        ).onlyRow()
         if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
             let next = NagLimit.nextDay(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
             return try refuse(

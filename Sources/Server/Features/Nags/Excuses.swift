@@ -38,7 +38,7 @@ extension Nags {
             let today = countedDay(of: view.record, at: caller.now)
             let count = try await queries.query(
                 NagStatements.countExcuses(by: caller.userID, in: view.familyID, day: today)
-            ).one()
+            ).onlyRow()
             if let denial = NagLimit.denialOfExcuse(submittedToday: try count["count"]) {
                 return view.refuse(.submitExcuse, limit: denial, at: caller.now)
             }

@@ -150,7 +150,7 @@ package final class Nags {
     func denialOfChange(by view: NagView, at now: Timestamp, _ queries: any Queries) async throws -> Denial? {
         let count = try await queries.query(
             NagStatements.countChanges(by: view.userID, in: view.familyID, day: countedDay(of: view.record, at: now))
-        ).one()
+        ).onlyRow()
         return NagLimit.denialOfChange(madeToday: try count["count"])
     }
 

@@ -41,7 +41,7 @@ extension Nags {
         guard let recurrence = view.nag.recurrence, scope == .series || dueAt != view.nag.dueAt else {
             return SeriesChange(opensAt: view.nag.opensAt)
         }
-        let row = try await queries.query(NagStatements.adjacentInstances(of: view.nag.id, in: view.familyID)).one()
+        let row = try await queries.query(NagStatements.adjacentInstances(of: view.nag.id, in: view.familyID)).onlyRow()
         if dueAt < view.nag.dueAt, let slot: Timestamp = try row["previous_slot"],
             dueAt < recurrence.earliestMove(after: slot)
         {
@@ -98,7 +98,9 @@ extension Nags {
             guard let first = rows.first else { return nil }
             (row, denial) = (first, try Self.denialOfConnectionNag(first))
         } else {
-            row = try await queries.query(NagStatements.seriesFacts(after: record.nag.id, in: record.familyID)).one()
+            row = try await queries.query(
+                NagStatements.seriesFacts(after: record.nag.id, in: record.familyID)
+            ).onlyRow()
             denial = try Self.denialOfNag(row)
         }
         if isStillOpen, try row["is_parent_open"] { return nil }

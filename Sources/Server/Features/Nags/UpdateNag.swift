@@ -129,7 +129,7 @@ extension Nags {
             NagStatements.snoozeFacts(
                 view.nag.recipientID, in: view.familyID, settings: view.settingsFamily,
                 day: countedDay(of: view.record, at: now))
-        ).one()
+        ).onlyRow()
         let allowance = SnoozeAllowance(
             isAllowed: try row["can_snooze"], perDay: try row["snoozes_per_day"], usedToday: try row["snoozed_today"])
         let policy = try FamilyPolicy(row)

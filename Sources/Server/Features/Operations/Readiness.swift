@@ -66,7 +66,7 @@ final class Readiness {
         await withTimeout { database in
             let row = try await database.query(
                 "SELECT clock_timestamp() AS now, o.count AS findings FROM (\(AuditFindingStatements.countOpen)) o"
-            ).one()
+            ).onlyRow()
             return (try row["now"], try row["findings"])
         }
     }

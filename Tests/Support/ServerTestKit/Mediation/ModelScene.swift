@@ -81,7 +81,7 @@ struct ModelScene: Sendable {
             let client = LoopbackClient(poller, authorities: authority)
             defer { client.close() }
             var limits = HTTPClientRequest.Limits()
-            (limits.body, limits.whole, limits.stalled) = (64 << 20, .seconds(600), .seconds(600))
+            (limits.body, limits.totalTimeout, limits.stallTimeout) = (64 << 20, .seconds(600), .seconds(600))
             return try await client.send("GET", try #require(LoopbackURL(address)), path, limits: limits).body
         }
     }

@@ -47,7 +47,7 @@ final class WebPushProvider: MessageProvider {
             return .rejected(reason: "the message could not be encrypted")
         }
         var limits = HTTPClientRequest.Limits.ofProvider
-        limits.whole = options.timeout
+        limits.totalTimeout = options.timeout
         let request = HTTPClientRequest(
             "POST", device.token,
             headers: [
@@ -60,7 +60,7 @@ final class WebPushProvider: MessageProvider {
         do {
             return outcome(try await turns.run(message.recipientID) { try await client.send(request) })
         } catch let error as HTTPClientError {
-            let isPermanent = error == .ownNetwork || error == .malformedRequest
+            let isPermanent = error == .forbiddenAddress || error == .malformedRequest
             return isPermanent ? .rejected(reason: error.description) : SendingOutcome(error)
         } catch {
             return Self.queueIsFull
