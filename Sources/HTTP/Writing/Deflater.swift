@@ -7,7 +7,9 @@ import CZlib
     private var stream = unsafe z_stream()
     private let isReady: Bool
 
-    init(level: Int32 = 4) {
+    /// - Parameter level: zlib's. Up to 3 it takes the first match that it finds, which takes a page of the feed 40 % less
+    ///   time than 4 and makes it 6 % larger.
+    init(level: Int32 = 3) {
         // Window bits above 15 ask for the gzip format.
         isReady =
             unsafe deflateInit2_(
