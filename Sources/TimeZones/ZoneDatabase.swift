@@ -54,7 +54,9 @@ public final class ZoneDatabase: Sendable {
     public func zone(_ name: String) -> (any ZoneRules)? {
         guard Self.isName(name), let file = FileHandle(forReadingAtPath: "\(folder)/\(name)") else { return nil }
         defer { try? file.close() }
-        guard let bytes = try? file.read(upToCount: ZoneFile.sizeLimit) else { return nil }
+        guard let bytes = try? file.read(upToCount: ZoneFile.sizeLimit + 1), bytes.count <= ZoneFile.sizeLimit else {
+            return nil
+        }
         return ZoneFile(Array(bytes))
     }
 

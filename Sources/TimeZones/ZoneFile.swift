@@ -28,7 +28,7 @@ struct ZoneFile: ZoneRules {
 // MARK: Reading
 
 extension ZoneFile {
-    /// The number of bytes that are read of a file; the largest file of the database has 4 KB.
+    /// The largest number of bytes of a file; the largest file of the database has 4 KB.
     static let sizeLimit = 65_536
 
     /// Reads the 64-bit part of a file.
