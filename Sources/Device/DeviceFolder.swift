@@ -11,10 +11,10 @@ public struct DeviceFolder: Sendable {
     public var deviceSecret: DeviceSecretFile { DeviceSecretFile(path: path + "/device-secret.json") }
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
-    /// The folder of model files. They contain nothing about a person, and stay after a logout.
+    /// The folder of model files. They contain nothing about a person, and are kept after a logout.
     public var modelsPath: String { path + "/models" }
 
-    /// Seals the words in cache and outbox, with the key of this folder. The folder must be there.
+    /// Returns the seal for the words in cache and outbox, with the key of this folder. The folder must exist.
     /// - Throws: `PrivateFileError`.
     public func seal() throws(PrivateFileError) -> TextSeal { TextSeal(try key.load()) }
 
@@ -23,14 +23,14 @@ public struct DeviceFolder: Sendable {
 
     private var key: SealingKeyFile { SealingKeyFile(path: keyPath) }
 
-    /// Creates the folder where it is missing.
-    public func make() throws {
+    /// Creates the folder if it is missing.
+    public func create() throws {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// Deletes session, key, cache and outbox: after a logout, and after the account was deleted.
-    /// - Parameter keepsDeviceSecret: after a logout the secret stays for the next sign-in.
+    /// - Parameter keepsDeviceSecret: whether to keep the secret for the next sign-in, as after a logout.
     public func clear(keepsDeviceSecret: Bool = false) throws {
         if !keepsDeviceSecret { try deviceSecret.remove() }
         try session.remove()

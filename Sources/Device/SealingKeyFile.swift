@@ -4,8 +4,8 @@ import LocalAI
 
 /// The file with the key that seals the words in the files beside it, readable by its owner only.
 ///
-/// The key protects a copy of the cache or the outbox that was made without it: a backup, a synchronised folder. Whoever
-/// can read all files of the person can read this one too.
+/// The key protects copies of the cache or the outbox without it, such as backups or synchronised folders. A reader of
+/// all files of the person can read this one too.
 struct SealingKeyFile {
     let path: String
 
@@ -20,18 +20,18 @@ struct SealingKeyFile {
         return key
     }
 
-    /// Writes a new key to a file of its own and gives that its name: if another process was faster, its key stays.
+    /// Writes a new key to a temporary file, and links it to the path. If another process was faster, its key is kept.
     private func create() throws(PrivateFileError) {
-        let draft = "\(path).\(getpid())"
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let temporaryPath = "\(path).\(getpid())"
+        unlink(temporaryPath)
+        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .unwritable }
-        defer { unlink(draft) }
+        defer { unlink(temporaryPath) }
         var random = SystemRandomNumberGenerator()
         let bytes: [UInt8] = (0..<32).map { _ in random.next() }
         let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
         close(descriptor)
-        guard isWritten, link(draft, path) == 0 || errno == EEXIST else { throw .unwritable }
+        guard isWritten, link(temporaryPath, path) == 0 || errno == EEXIST else { throw .unwritable }
     }
 
     func remove() throws(PrivateFileError) {

@@ -1,26 +1,30 @@
-// The closed enumerations of the AI policy: what a person asks for, what a constraint says, where a question may run.
+// The closed enumerations of the AI's settings, constraints and routing. The raw values are stored or sent.
 
-/// The places where a person allows a question to be answered. `local` never leaves the device.
+/// The places where a person allows a question to be answered. A `local` question never leaves the device.
 public enum PrivacyLevel: String, Sendable, CaseIterable { case local, cloud, auto }
 
 /// The purpose of a question, if its sender names one.
 public enum QuestionIntent: String, Sendable, CaseIterable { case informational, analytical, retrieval }
 
-/// Whether the device reaches the network. Only `online` counts as reached.
+/// The state of the network. A server is asked only if it is `online`.
 public enum NetworkState: String, Sendable, CaseIterable { case online, offline, degraded }
 
 /// A person's choice of what may answer their questions.
 public enum AIMode: String, Sendable, CaseIterable {
     /// The rules alone, without a model.
     case heuristic
+    /// Any available model, or the rules.
     case auto
+    /// Only the operating system's model on the device.
     case onDeviceOnly = "on_device_only"
+    /// Only the device: a model behind its own gateway, or the rules.
     case localOnly = "local_only"
     /// Only the person's own provider answers, with their own key.
     case byoOnly = "byo_only"
+    /// Nothing answers.
     case off
 
-    /// A mode by its name, or by the name that a public client has for `on_device_only`.
+    /// Creates a mode from its name, or from `apple_only`, which a public client uses for `on_device_only`.
     public init?(named name: String) {
         self.init(rawValue: name == "apple_only" ? AIMode.onDeviceOnly.rawValue : name)
     }
@@ -29,7 +33,7 @@ public enum AIMode: String, Sendable, CaseIterable {
 /// The kind of engine that answers a question.
 public enum TaskType: String, Sendable, CaseIterable {
     case heuristic
-    /// A model on this machine.
+    /// A model on the machine that answers: the device or the server.
     case localModel = "local_llm"
     /// A model of a third party.
     case cloudModel = "cloud_llm"
@@ -44,9 +48,10 @@ public enum KeyProvider: String, Sendable, CaseIterable {
     case custom
 }
 
-/// The people whose questions a constraint applies to: everybody in the family, or its owner.
+/// The people whose questions a constraint applies to: everybody in the family, or only its owner.
 public enum ConstraintScope: String, Sendable, CaseIterable { case family, own }
 
+/// The purpose of a constraint. It has no effect on the evaluation.
 public enum ConstraintType: String, Sendable, CaseIterable { case privacy, cost, performance, intent }
 
 /// The field of a question that a condition of a constraint reads.

@@ -5,7 +5,7 @@ public enum AbuseReportStatus: String, Sendable, CaseIterable {
     /// Whether the review has ended.
     public var isClosed: Bool { self == .resolved || self == .dismissed }
 
-    /// Whether a review may go on from here to the next status.
+    /// Whether a review may change the status to the next one.
     public func mayBecome(_ next: AbuseReportStatus) -> Bool {
         switch self {
         case .open: next == .investigating
@@ -15,7 +15,7 @@ public enum AbuseReportStatus: String, Sendable, CaseIterable {
     }
 }
 
-/// The severity of a reported case, as the reviewing administrator sees it.
+/// The severity of a reported case, which the reviewing administrator sets.
 public enum AbuseReportSeverity: String, Sendable, CaseIterable {
     case critical, standard, low
 
@@ -29,8 +29,9 @@ public enum AbuseReportSeverity: String, Sendable, CaseIterable {
     }
 }
 
-/// The number of reports that one person may make within a time.
+/// The limit on the reports of one person.
 public enum AbuseReportLimit {
+    /// The maximum number of reports within `window`.
     public static let reports = 10
     public static let window = Timestamp.Span.hours(1)
 }

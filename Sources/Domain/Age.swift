@@ -2,7 +2,7 @@ extension CivilDate {
     /// The age below which an account needs a guardian's consent.
     public static let ageOfOwnConsent = 13
 
-    /// Parses the date part of `2014-05-06T00:00:00Z` or `2014-05-06` and ignores the zone, because a birthday is a
+    /// Parses the date in `2014-05-06T00:00:00Z` or `2014-05-06` and ignores the zone, because a birthday is a
     /// calendar date, not a moment.
     public init?(datePartOf text: some StringProtocol) {
         var reader = DigitReader(text)

@@ -1,12 +1,12 @@
 /// The counts that decide which badges a person earns in a family.
 public struct BadgeFacts: Hashable, Sendable {
-    /// Completions of all time, including late ones.
+    /// The number of all completions so far, including late ones.
     public var completions: Int
     public var streak: Int
-    /// Nags due in the local week (Monday to Sunday) in question. Evaluate a week after its end: until then a nag may
-    /// be added to it.
+    /// The number of nags due in the evaluated local week (Monday to Sunday). A week MUST have ended, because nags can
+    /// be added to it until then.
     public var dueInWeek: Int
-    /// Nags of that week that were completed on time.
+    /// The number of nags of that week that were completed on time.
     public var onTimeInWeek: Int
 
     public init(completions: Int, streak: Int, dueInWeek: Int = 0, onTimeInWeek: Int = 0) {
@@ -18,8 +18,8 @@ public struct BadgeFacts: Hashable, Sendable {
 }
 
 extension BadgeType {
-    /// The badges that clients know.
-    public static let listed = allCases.filter { $0 != .familyAward }
+    /// The badges that clients know and see in lists.
+    public static let clientBadges = allCases.filter { $0 != .familyAward }
 
     /// Whether these counts earn the badge.
     public func isReached(by facts: BadgeFacts) -> Bool {
@@ -34,8 +34,8 @@ extension BadgeType {
         }
     }
 
-    /// The badges to award now, in the contract's order, without those earned already.
-    public static func newlyEarned(_ facts: BadgeFacts, already: Set<BadgeType>) -> [BadgeType] {
-        allCases.filter { !already.contains($0) && $0.isReached(by: facts) }
+    /// Returns the badges that the counts earn beyond the earlier ones, in the order of the cases.
+    public static func newlyEarned(_ facts: BadgeFacts, already earned: Set<BadgeType>) -> [BadgeType] {
+        allCases.filter { !earned.contains($0) && $0.isReached(by: facts) }
     }
 }

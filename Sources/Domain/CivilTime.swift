@@ -12,7 +12,8 @@ public struct CivilDate: Hashable, Comparable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The date that many days after 1970-01-01 (H. Hinnant, "chrono-compatible low-level date algorithms").
+    /// Creates the date that is so many days after 1970-01-01 (H. Hinnant, "chrono-compatible low-level date
+    /// algorithms").
     public init(daysSinceEpoch: Int64) {
         let shifted = daysSinceEpoch + 719_468
         let era = floorDivide(shifted, 146_097)
@@ -51,14 +52,14 @@ public struct CivilDate: Hashable, Comparable, Sendable {
 extension CivilDate {
     /// Creates the date of a day in a month, or of the month's last day if the month is shorter; nil outside the years
     /// of a date.
-    /// - Parameter monthCount: the months since January of year 0.
+    /// - Parameter monthCount: the number of months since January of year 0.
     init?(monthCount: Int, day: Int) {
         guard monthCount >= 0 else { return nil }
         let (year, month) = (monthCount / 12, monthCount % 12 + 1)
         self.init(year: year, month: month, day: min(day, Self.daysInMonth(year: year, month: month)))
     }
 
-    /// The months since January of year 0.
+    /// The number of months since January of year 0.
     var monthCount: Int { year * 12 + month - 1 }
 
     public func adding(days: Int64) -> CivilDate { CivilDate(daysSinceEpoch: daysSinceEpoch + days) }
@@ -102,7 +103,7 @@ public struct TimeOfDay: Hashable, Comparable, Sendable {
         self.secondsSinceMidnight = secondsSinceMidnight
     }
 
-    /// Parses `HH:MM` or `HH:MM:SS`.
+    /// Parses `HH:MM` or `HH:MM:SS`; nil for any other text.
     public init?(_ text: some StringProtocol) {
         var reader = DigitReader(text)
         guard let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2) else { return nil }
@@ -129,18 +130,18 @@ extension TimeOfDay: CustomStringConvertible {
 
 /// The offsets of one time zone. The caller provides them (from Foundation), so that the rules do no I/O.
 public protocol ZoneRules: Sendable {
-    /// Seconds that local time is ahead of UTC at that moment.
+    /// Returns the number of seconds by which local time is ahead of UTC at a moment.
     func secondsFromUTC(at moment: Timestamp) -> Int
 }
 
-/// UTC.
+/// The rules of UTC.
 public struct UniversalTime: ZoneRules {
     public init() {}
     public func secondsFromUTC(at _: Timestamp) -> Int { 0 }
 }
 
 extension ZoneRules {
-    /// The date and wall-clock time in this zone at that moment.
+    /// Returns the date and wall-clock time in this zone at a moment.
     public func local(_ moment: Timestamp) -> (date: CivilDate, time: TimeOfDay) {
         let local = moment.seconds + Int64(secondsFromUTC(at: moment))
         let days = floorDivide(local, 86_400)
@@ -148,19 +149,19 @@ extension ZoneRules {
         return (CivilDate(daysSinceEpoch: days), TimeOfDay(secondsSinceMidnight: seconds) ?? .midnight)
     }
 
-    /// The moment at which this zone shows that wall-clock time. A time skipped by a clock change moves forward by the
-    /// gap; of a time shown twice it is the first.
+    /// Returns the moment of a wall-clock time in this zone. If a clock change skips the time, the moment is later by
+    /// the gap; if the time occurs twice, it is the first.
     public func moment(_ date: CivilDate, _ time: TimeOfDay) -> Timestamp {
-        let wall = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight)
-        let before = Int64(secondsFromUTC(at: Timestamp(seconds: wall - 86_400)))
-        let after = Int64(secondsFromUTC(at: Timestamp(seconds: wall + 86_400)))
-        // The earlier candidate that really shows this time, else the one by the rules before the change.
-        let candidates = [wall - before, wall - after].sorted()
+        let wallSeconds = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight)
+        let before = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds - 86_400)))
+        let after = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds + 86_400)))
+        // The earlier candidate with this wall-clock time; if neither has it, the one by the offset before the change.
+        let candidates = [wallSeconds - before, wallSeconds - after].sorted()
         for candidate in candidates
-        where candidate + Int64(secondsFromUTC(at: Timestamp(seconds: candidate))) == wall {
+        where candidate + Int64(secondsFromUTC(at: Timestamp(seconds: candidate))) == wallSeconds {
             return Timestamp(seconds: candidate)
         }
-        return Timestamp(seconds: wall - before)
+        return Timestamp(seconds: wallSeconds - before)
     }
 }
 

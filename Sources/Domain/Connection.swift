@@ -1,33 +1,33 @@
 /// The limits on the connections and invitations of one person.
 public enum ConnectionLimit {
-    /// Invitations that wait for an answer.
+    /// The maximum number of invitations that wait for an answer.
     public static let openInvitations = 50
-    /// Active connections.
-    public static let active = 100
-    /// New invitations within `day`.
+    /// The maximum number of active connections.
+    public static let activeConnections = 100
+    /// The maximum number of new invitations within `day`.
     public static let invitationsPerDay = 20
     public static let day = Timestamp.Span.days(1)
-    /// New invitations to one address within `month`, so that a refusal ends it.
+    /// The maximum number of new invitations to one address within `month`.
     public static let invitationsToOneAddress = 3
     public static let month = Timestamp.Span.days(30)
-    /// The time after which an invitation that was not answered is revoked.
+    /// The time after which an unanswered invitation is revoked.
     public static let invitationLifetime = Timestamp.Span.days(30)
 }
 
-/// Operations on a connection that only one of its parties may do, or only at some time.
+/// Operations on a connection that not every person may do at any time.
 public enum ConnectionAct: String, Sendable, CaseIterable {
     case accept, decline
     case shareChildren = "share_children"
 }
 
-/// One person's part in a connection.
+/// One party of a connection, and their relation to the other one.
 public struct ConnectionParty: Hashable, Sendable {
     public var isInviter: Bool
-    /// Whether they are a guardian of a family.
+    /// Whether the party is a guardian of a family.
     public var isGuardian: Bool
-    /// Whether one of the two blocks the other.
+    /// Whether either party blocks the other.
     public var isBlocked: Bool
-    /// Whether a guardian has suspended the relationship of the two in a family.
+    /// Whether a guardian has suspended their relationship in a family.
     public var isSuspended: Bool
     /// Whether both are members of one family.
     public var sharesFamily: Bool
@@ -45,8 +45,8 @@ public struct ConnectionParty: Hashable, Sendable {
 }
 
 extension RoleMatrix {
-    /// Returns the reason for which a party is refused an operation on a connection; nil when it is allowed. Declining
-    /// and revoking only end contact: nothing but the part in the connection matters.
+    /// Returns the reason why a party is refused an operation on a connection; nil when it is allowed.
+    /// Declining only ends contact, so blocks and suspensions do not matter for it.
     public static func denial(of act: ConnectionAct, by party: ConnectionParty) -> Denial? {
         switch act {
         case .decline: party.isInviter ? .inviteeOnly : nil
@@ -55,7 +55,7 @@ extension RoleMatrix {
         }
     }
 
-    /// Returns the reason for which two people may not connect; nil when they may. It does not reveal who blocked whom.
+    /// Returns the reason why two people may not connect; nil when they may. It does not reveal who blocked whom.
     public static func denialOfConnection(_ party: ConnectionParty) -> Denial? {
         if party.isBlocked { return .connectionBlocked }
         if party.isSuspended { return .relationshipSuspended }

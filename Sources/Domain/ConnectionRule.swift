@@ -9,12 +9,12 @@ public enum ConnectionRecipient: String, Sendable, CaseIterable {
 
 /// The rule for nags over a connection between adults of different families.
 public enum ConnectionRule {
-    /// Returns the reason for which the creator may not nag the recipient; nil when they may. Connected adults may nag
+    /// Returns the reason why the creator may not nag the recipient; nil when they may. Connected adults may nag
     /// each other; a caregiver may nag only the other party's children.
     /// - Parameters:
-    ///   - isBlocked: whether the creator and one of the others block each other.
+    ///   - isBlocked: whether there is a block between the creator and the other party or the recipient.
     ///   - isSuspended: whether a guardian has suspended the creator's relationship with one of them.
-    ///   - sharesFamily: whether both parties are in one family now, whose own rules count then.
+    ///   - sharesFamily: whether both parties are now in one family, whose own rules apply then.
     public static func denialOfNag(
         isActive: Bool, isCaregiver: Bool, to recipient: ConnectionRecipient, isBlocked: Bool,
         isSuspended: Bool = false, sharesFamily: Bool = false

@@ -1,8 +1,8 @@
-/// The limit on giving consents, because each record is kept permanently.
+/// The limit on giving consents, whose records are kept permanently.
 public enum ConsentLimit {
     /// The number of consents of one type that a person may give within 24 hours, including those that were revoked.
     public static let perDay = 10
 
-    /// Returns the reason for which one more is refused; nil when it is allowed.
+    /// Returns the reason why one more is refused; nil when it is allowed.
     public static func denial(givenToday: Int) -> Denial? { givenToday >= perDay ? .consentLimitReached : nil }
 }

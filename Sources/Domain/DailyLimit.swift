@@ -1,38 +1,39 @@
-/// A limit on acts of one person within a day that leave an entry in an audit log and have no other limit. The raw
-/// value is stored.
+/// A limit on one person's acts within a day, for acts that have an audit entry and no other limit. The raw value is
+/// stored.
 public enum DailyLimit: String, Sendable, CaseIterable {
-    /// New devices, and those that change their session or owner.
+    /// Registrations of new devices, and of devices with another session or owner.
     case deviceRegistrations = "device_registrations"
     case accountExports = "account_exports"
     /// Changes of a policy, proposals and approvals.
     case policyChanges = "policy_changes"
-    /// Blocks made and lifted.
+    /// Creating and lifting blocks.
     case blockChanges = "block_changes"
     /// Changes of preferences, including mutes.
     case preferenceChanges = "preference_changes"
-    /// Renewed invite codes and child codes.
+    /// Renewals of invite codes and child codes.
     case codeRenewals = "code_renewals"
-    /// Incentive rules made and changed.
+    /// Creating and changing incentive rules.
     case incentiveRuleChanges = "incentive_rule_changes"
-    /// Constraints made, changed, deleted, put in order and imported.
+    /// Creating, changing, deleting, reordering and importing constraints.
     case constraintChanges = "constraint_changes"
-    /// AI sessions begun.
+    /// New AI sessions.
     case aiSessions = "ai_sessions"
-    /// Pictures uploaded.
+    /// Uploads of pictures.
     case attachments = "attachments"
-    /// Keys for models stored.
+    /// Stored keys for models.
     case aiKeyChanges = "ai_key_changes"
     /// Requests to change the email address.
     case emailChanges = "email_changes"
-    /// Requests for a code to a telephone number.
+    /// Requests for a code by text message.
     case phoneCodes = "phone_codes"
 
-    /// Drafts made, edited, approved, confirmed and rejected, those of an import each by itself.
+    /// Creating, editing, approving, confirming and rejecting drafts. Each draft of an import counts.
     case draftSteps = "draft_steps"
 
-    /// The length of a day, which begins with the first act that it counts.
+    /// The length of a day. It begins with the first act that it counts.
     public static let day = Timestamp.Span.days(1)
 
+    /// The maximum number of acts within a day.
     public var perDay: Int {
         switch self {
         case .emailChanges, .phoneCodes: 5
@@ -46,7 +47,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         }
     }
 
-    /// The reason for the refusal, in one plain sentence for the person.
+    /// The message of the refusal for the person, one plain sentence.
     public var message: String {
         switch self {
         case .deviceRegistrations: "You have registered \(perDay) devices within 24 hours, which is the maximum."

@@ -1,4 +1,4 @@
-/// A reason for which a rule of the domain refuses an operation. The raw value is for the audit log, the message for a
+/// A reason why a rule of the domain refuses an operation. The raw value is for the audit log, the message for a
 /// person.
 public enum Denial: String, Error, Sendable, CaseIterable {
     // Roles in a family
@@ -23,7 +23,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case voiceOnlyCreates = "voice_only_creates"
     case voiceOnlyDrafts = "voice_only_drafts"
     case digestForGuardians = "digest_for_guardians"
-    // Who may send nags to whom
+    // Nags between two people
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
     case relationshipSuspended = "relationship_suspended"
@@ -32,9 +32,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case connectionNotActive = "connection_not_active"
     case connectionOtherPartyOnly = "connection_other_party_only"
     case caregiverChildrenOnly = "caregiver_children_only"
-    // Connections
+    // Connections, keys and telephone numbers
     case adultsOnly = "adults_only"
-    // Keys for models
     case keysForAdultsOnly = "keys_for_adults_only"
     case phonesForAdultsOnly = "phones_for_adults_only"
     case inviteeOnly = "invitee_only"
@@ -73,7 +72,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .participantOnly: "Only a participant can be made a guardian. Other roles do not change."
         case .hasOwnSignIn:
             "This person has a sign-in of their own. User names and PINs are for accounts made in the family."
-        case .familyFull: "This family has \(FamilyLimit.members) members, as many as a family can have."
+        case .familyFull: "This family has \(FamilyLimit.maxMembers) members, as many as a family can have."
         case .accountLimitReached:
             "This family has made \(FamilyLimit.accountsPerDay) accounts within 24 hours, as many as it can. Try again tomorrow."
         case .consentLimitReached:
@@ -84,7 +83,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .coOwnerNeeded:
             "An owner of this policy left. Its limits can be widened again when another guardian is approved as co-owner."
         case .incentiveLimitReached:
-            "This family has \(IncentiveTerms.activeRules) active incentive rules, as many as it can have. Retire one of them first."
+            "This family has \(IncentiveTerms.maxActiveRules) active incentive rules, as many as it can have. Retire one of them first."
         case .constraintLimitReached: "There are as many constraints as there can be. Delete one of them first."
         case .voiceOnlyDrafts:
             "Dictated words about somebody else are not sent at once. Make a draft of them, and approve it."

@@ -1,24 +1,24 @@
-/// Whether a person's daily digest is due: once for each date in their zone, from a time of day on.
+/// The turn of a person's daily digest, which is due once for each date in their zone, from a time of day on.
 public struct DigestTurn: Hashable, Sendable {
-    /// The date whose digest is due; nil before its time, and once it was made.
-    public let dueOn: CivilDate?
-    /// The time at which to check again; later than the time of this check.
-    public let next: Timestamp
+    /// The date whose digest is due; nil before its time, and after it was made.
+    public let dueDate: CivilDate?
+    /// The time at which to check again, which is later than `now`.
+    public let nextCheck: Timestamp
 
     /// - Parameters:
-    ///   - time: the person's choice.
+    ///   - time: the time of day that the person chose.
     ///   - last: the last date whose digest was made; nil for none.
     public init(at time: TimeOfDay, last: CivilDate?, now: Timestamp, zone: some ZoneRules) {
         let today = zone.local(now).date
         let moment = zone.moment(today, time)
         let last = last.map { max($0, today.adding(days: -1)) } ?? today.adding(days: -1)
-        dueOn = last < today && moment <= now ? today : nil
-        next = last < today && moment > now ? moment : zone.moment(max(last, today).adding(days: 1), time)
+        dueDate = last < today && moment <= now ? today : nil
+        nextCheck = last < today && moment > now ? moment : zone.moment(max(last, today).adding(days: 1), time)
     }
 
-    /// Returns the date for which a person who turns digests on needs none: today, if the time of today's digest has
-    /// passed.
-    public static func passed(at time: TimeOfDay, now: Timestamp, zone: some ZoneRules) -> CivilDate? {
+    /// Returns the date without a digest for a person who turns digests on: today, if the time of its digest has
+    /// passed; otherwise nil.
+    public static func skippedDate(at time: TimeOfDay, now: Timestamp, zone: some ZoneRules) -> CivilDate? {
         let today = zone.local(now).date
         return zone.moment(today, time) <= now ? today : nil
     }

@@ -26,7 +26,7 @@ public enum DraftKind: String, Sendable, CaseIterable {
     public var needsNag: Bool { self != .suggestedNag && self != .digest }
 }
 
-/// A side effect of the execution of a draft. Whoever approves a draft names all of its side effects.
+/// A side effect of the execution of a draft. The person who approves a draft names all of them.
 public enum DraftSideEffect: String, Sendable, CaseIterable {
     case createNag = "create_nag"
     case changeNag = "change_nag"
@@ -35,20 +35,21 @@ public enum DraftSideEffect: String, Sendable, CaseIterable {
     case notifyGuardians = "notify_guardians"
 }
 
-/// The way in which the words of a request came to the device.
+/// The source of the words of a request.
 public enum DraftSource: String, Sendable, CaseIterable {
     case keyboard, camera, gallery, document, voice, shortcut
     /// The words were imported from another program, such as a calendar.
     case imported = "import"
 
-    /// Whether a request that came this way may only create drafts, because nobody has looked at the words yet.
-    public var onlyCreates: Bool { self == .voice || self == .shortcut }
+    /// Whether requests from this source may only create drafts, because no person has read the words yet.
+    public var mayOnlyCreate: Bool { self == .voice || self == .shortcut }
 }
 
+/// The state of a draft, from its creation to its end.
 public enum DraftState: String, Sendable, CaseIterable {
     case draft, approved, confirmed, executed, rejected, expired
 
-    /// Whether the draft can still be executed after the steps that are missing.
+    /// Whether the draft can still be executed, possibly after other steps.
     public var isOpen: Bool {
         switch self {
         case .draft, .approved, .confirmed: true
@@ -57,6 +58,7 @@ public enum DraftState: String, Sendable, CaseIterable {
     }
 }
 
+/// A step that a person takes with a draft.
 public enum DraftStep: String, Sendable, CaseIterable { case edit, approve, confirm, execute, reject }
 
 /// Limits of drafts.
@@ -65,26 +67,26 @@ public enum DraftLimit {
     public static let lifetime = Timestamp.Span.hours(24)
     /// The time for which a confirmation can be used.
     public static let keyLifetime = Timestamp.Span.seconds(60)
-    /// The rows that a draft may be built from.
+    /// The maximum number of rows that a draft may be based on.
     public static let contextRows = 20
-    /// Characters of a message to somebody.
-    public static let message = 1...280
-    /// Characters of a digest.
-    public static let digest = 1...1000
-    /// The people that a digest is sent to.
-    public static let recipients = 1...8
-    /// Characters of the words that a draft is made of.
-    public static let text = 1...2000
+    /// The lengths of a message, in characters.
+    public static let messageLengths = 1...280
+    /// The lengths of a digest, in characters.
+    public static let digestLengths = 1...1000
+    /// The number of recipients of a digest.
+    public static let recipientCounts = 1...8
+    /// The lengths of the words that a draft is made from, in characters.
+    public static let textLengths = 1...2000
 }
 
-/// The progress of a draft: it decides which step may be taken next. A pure value; steps are taken elsewhere.
+/// The progress of a draft. It decides which step may be taken next.
 public struct DraftProgress: Hashable, Sendable {
     /// The verdict on a step.
     public enum Verdict: Hashable, Sendable {
         case allowed
-        /// It was done before and changes nothing now.
-        case isDone
-        /// Another step has to come first.
+        /// The step was taken before, and would change nothing now.
+        case alreadyDone
+        /// Another step has to be taken first.
         case missing(DraftStep)
         /// The draft has ended.
         case ended(DraftState)
@@ -92,12 +94,12 @@ public struct DraftProgress: Hashable, Sendable {
         case edited
     }
 
-    /// The state as stored: an expired draft may not be marked yet.
+    /// The stored state, which may still be open after the draft has expired.
     public var state: DraftState
-    /// Grows with each edit.
+    /// The version, which increases with each edit.
     public var version: Int
     public var expiresAt: Timestamp
-    /// The reason for which `expiresAt` was moved forward; nil where it was not.
+    /// The reason why the draft expires early; nil if it does not.
     public var endReason: DraftEndReason?
 
     public init(
@@ -109,16 +111,17 @@ public struct DraftProgress: Hashable, Sendable {
         self.endReason = endReason
     }
 
-    /// The state at a moment. A draft can be executed up to and including `expiresAt`.
+    /// Returns the state at a moment. A draft can be executed up to and including `expiresAt`.
     public func state(at now: Timestamp) -> DraftState {
         state.isOpen && now > expiresAt ? .expired : state
     }
 
+    /// Returns whether a step may be taken now.
     /// - Parameter version: the version that the person has seen; nil if it does not matter.
     public func verdict(on step: DraftStep, of version: Int?, at now: Timestamp) -> Verdict {
         let state = state(at: now)
         switch (step, state) {
-        case (.execute, .executed), (.reject, .rejected): return .isDone
+        case (.execute, .executed), (.reject, .rejected): return .alreadyDone
         default: break
         }
         guard state.isOpen else { return .ended(state) }
@@ -126,7 +129,7 @@ public struct DraftProgress: Hashable, Sendable {
         switch (step, state) {
         case (.edit, _), (.reject, _): return .allowed
         case (.approve, .draft): return .allowed
-        case (.approve, _): return .isDone
+        case (.approve, _): return .alreadyDone
         case (.confirm, .draft), (.execute, .draft): return .missing(.approve)
         case (.confirm, _): return .allowed
         case (.execute, .approved): return .missing(.confirm)
@@ -135,17 +138,17 @@ public struct DraftProgress: Hashable, Sendable {
     }
 }
 
-/// A reason for which a draft ended before its time.
+/// A reason why a draft ended before its time.
 public enum DraftEndReason: String, Sendable, CaseIterable {
-    /// The consent `ai_mediation` is no longer in force for its author.
+    /// The author no longer has the consent `ai_mediation`.
     case consentMissing = "consent_missing"
     /// Its author has switched off the AI, by the preference `ai_mode` or `ai_server_enabled`.
     case modeOff = "mode_off"
 }
 
-/// The key of a draft's confirmation: it allows one execution, by the person who asked for it.
+/// The key of a draft's confirmation. It allows one execution, by the person who confirmed.
 public struct DraftKey: Hashable, Sendable {
-    /// The digest of the secret, which only that person has.
+    /// The digest of the secret, which only the owner has.
     public var digest: [UInt8]
     public var owner: UserID
     public var expiresAt: Timestamp
@@ -156,7 +159,8 @@ public struct DraftKey: Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 
-    public func opens(_ digest: [UInt8], by person: UserID, at now: Timestamp) -> Bool {
+    /// Whether a person may use the key with this digest of the secret.
+    public func allowsUse(of digest: [UInt8], by person: UserID, at now: Timestamp) -> Bool {
         digest == self.digest && person == owner && now <= expiresAt
     }
 }

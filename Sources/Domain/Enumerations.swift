@@ -37,11 +37,11 @@ public enum Recurrence: String, Sendable, CaseIterable {
     case hourly, daily, weekly, monthly
 }
 
-/// The scope of a new due time of an instance of a series.
+/// The instances of a series to which a new due time applies.
 public enum MoveScope: String, Sendable, CaseIterable {
     /// The instance alone: the series keeps its pattern.
     case this
-    /// The instance, and the pattern of those after it.
+    /// The instance and those after it: the series gets a new pattern.
     case series
 }
 
@@ -73,15 +73,15 @@ public enum AITone: String, Sendable, CaseIterable { case neutral, supportive, f
 
 public enum DeliveryChannel: String, Sendable, CaseIterable { case push, sms }
 
-/// The progress of the sending of a delivery.
+/// The progress of sending a delivery.
 public enum DeliveryStatus: String, Sendable, CaseIterable { case pending, sent, delivered, failed }
 
 /// The platform that a push token is for.
 public enum DevicePlatform: String, Sendable, CaseIterable {
     case ios, ipados, macos, web, android
 
-    /// Whether Apple's push service reaches it.
-    public var isApples: Bool {
+    /// Whether push messages go through Apple's service.
+    public var isApple: Bool {
         switch self {
         case .ios, .ipados, .macos: true
         case .web, .android: false
@@ -94,12 +94,11 @@ public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, b
 
 /// The frequency at which a person is notified of their nags.
 public enum NotificationFrequency: String, Sendable, CaseIterable {
-    /// The person is notified of each phase, and again and again while a nag is overdue.
+    /// The person is notified of each phase, and repeatedly while a nag is overdue.
     case always
     /// The person is notified once of each phase.
     case oncePerPhase = "once_per_phase"
-    /// The person gets one notification a day about what is due and overdue, and an immediate one only for what cannot
-    /// wait.
+    /// The person gets one notification a day about due and overdue nags, and an immediate one only if it is urgent.
     case dailyDigest = "daily_digest"
 }
 
@@ -115,7 +114,7 @@ public enum BadgeType: String, Sendable, CaseIterable {
     case streak30 = "streak_30"
     case perfectWeek = "perfect_week"
     case centuryClub = "century_club"
-    /// The badge that an incentive rule of the family awards; no counts earn it. In lists of badges it is missing,
-    /// because clients know only the others: people see the rule's gamification event.
+    /// The badge that an incentive rule of the family awards; no counts earn it. Lists of badges omit it, because
+    /// clients do not know it; they show the rule's gamification event instead.
     case familyAward = "family_award"
 }

@@ -10,7 +10,7 @@ public struct EscalationStep: Hashable, Sendable {
     public let at: Timestamp
 }
 
-/// The escalation schedule of one nag, as long as it stays open. A pure function of its times.
+/// The escalation schedule of one open nag. A pure function of its times.
 public struct Escalation: Sendable {
     /// All six steps in order, at non-decreasing times. Quiet hours delay a step to their end; a step before the nag's
     /// creation takes effect at the creation.
@@ -21,8 +21,7 @@ public struct Escalation: Sendable {
     private let zone: any ZoneRules
 
     /// - Parameters:
-    ///   - base: the due time, or the commit time if the recipient prefers that
-    ///     (`base(dueAt:committedAt:preferences:)`).
+    ///   - base: the result of `base(dueAt:committedAt:preferences:)`.
     ///   - zone: the recipient's zone.
     public init(
         createdAt: Timestamp, base: Timestamp, quietHours: QuietHours?, zone: any ZoneRules,
@@ -36,45 +35,46 @@ public struct Escalation: Sendable {
         var steps = [EscalationStep(stage: .phase(.initial), at: createdAt)]
         var last = createdAt
         for (stage, offset) in offsets {
-            let planned = max(base + offset, last)
-            last = quietHours?.end(after: planned, in: zone) ?? planned
+            let plannedTime = max(base + offset, last)
+            last = quietHours?.end(after: plannedTime, in: zone) ?? plannedTime
             steps.append(EscalationStep(stage: stage, at: last))
         }
         (self.steps, self.plan, self.quietHours, self.zone) = (steps, plan, quietHours, zone)
     }
 
+    /// Returns the time from which the steps are counted: the due time, or the commit time if the recipient prefers it.
     public static func base(dueAt: Timestamp, committedAt: Timestamp?, preferences: Preferences) -> Timestamp {
         preferences.usesCommitTimeForEscalation ? committedAt ?? dueAt : dueAt
     }
 
-    /// The nag's stage at that moment; before its creation, the first phase.
+    /// Returns the nag's stage at a moment; before its creation, the first phase.
     public func stage(at now: Timestamp) -> EscalationStage {
         steps.last { $0.at <= now }?.stage ?? .phase(.initial)
     }
 
-    /// The next step; nil once the nag is missed.
+    /// Returns the next step; nil once the nag is missed.
     public func nextStep(after now: Timestamp) -> EscalationStep? {
         steps.first { $0.at > now }
     }
 
-    /// The step that follows `stage`, independent of time; nil after `missed`.
+    /// Returns the step that follows `stage`, whatever its time; nil after `missed`.
     public func step(after stage: EscalationStage) -> EscalationStep? {
         guard let index = steps.firstIndex(where: { $0.stage == stage }) else { return nil }
         return steps.dropFirst(index + 1).first
     }
 
-    /// The steps after `earlier` and up to `now`, in order, for a scheduler that must catch up.
+    /// Returns the steps after `earlier` and up to `now`, in order.
     public func steps(after earlier: Timestamp, upTo now: Timestamp) -> [EscalationStep] {
         steps.filter { earlier < $0.at && $0.at <= now }
     }
 
-    /// The time of the next reminder: one interval after the last one, from the second phase until the nag is missed,
-    /// outside snoozes and quiet hours. Missed reminders are not repeated.
+    /// Returns the time of the next reminder; nil if the nag would be missed by then. Reminders begin with
+    /// `overdueSoft`, at intervals, outside snoozes and quiet hours. Omitted reminders are not repeated.
     public func nextReminder(after lastReminder: Timestamp?, now: Timestamp, snoozedUntil: Timestamp?) -> Timestamp? {
         guard let first = steps.first(where: { $0.stage == .phase(.overdueSoft) })?.at, let missed = steps.last?.at
         else { return nil }
-        let spaced = lastReminder.map { $0 + plan.reminderInterval } ?? first
-        let earliest = max(first, spaced, now, snoozedUntil ?? now)
+        let nextInterval = lastReminder.map { $0 + plan.reminderInterval } ?? first
+        let earliest = max(first, nextInterval, now, snoozedUntil ?? now)
         let moment = quietHours?.end(after: earliest, in: zone) ?? earliest
         return moment < missed ? moment : nil
     }

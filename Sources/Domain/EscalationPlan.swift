@@ -1,11 +1,11 @@
-/// The offsets of escalation steps from a nag's base time. A fixed policy: AI never decides it.
+/// The offsets of the escalation steps from a nag's base time. The AI never decides them.
 public struct EscalationPlan: Hashable, Sendable {
     public let dueSoon: Timestamp.Span
     public let overdueSoft: Timestamp.Span
     public let overduePushBack: Timestamp.Span
     public let guardianReview: Timestamp.Span
     public let missed: Timestamp.Span
-    /// The time between reminders, from the second phase on.
+    /// The time between reminders, which begin with `overdueSoft`.
     public let reminderInterval: Timestamp.Span
 
     /// −60, 0, +60 and +180 minutes; missed after 24 hours; reminders every 15 minutes.
@@ -32,13 +32,13 @@ public struct EscalationPlan: Hashable, Sendable {
         (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
     }
 
-    /// The time before an escalation step in which the step replaces the nag's unsent earlier notification: five seconds,
-    /// or 1/180 of the reminder interval if that is shorter.
+    /// The time before an escalation step in which an unsent earlier notification of the nag is replaced by that of the
+    /// step: five seconds, or 1/180 of the reminder interval if that is shorter.
     public var replacementLead: Timestamp.Span {
         min(.seconds(5), Timestamp.Span(microseconds: reminderInterval.microseconds / 180))
     }
 
-    /// The offset from the base of the step that follows the phase.
+    /// Returns the offset from the base of the step that follows a phase.
     public func offset(after phase: EscalationPhase) -> Timestamp.Span {
         switch phase {
         case .initial: dueSoon
@@ -49,15 +49,15 @@ public struct EscalationPlan: Hashable, Sendable {
         }
     }
 
-    /// The earliest time of the step that follows the phase, for any preferences of the recipient: quiet hours only
-    /// delay it.
+    /// Returns the earliest time of the step that follows a phase, whatever the recipient's preferences. Quiet hours
+    /// can only delay it.
     public func earliestStep(after phase: EscalationPhase, dueAt: Timestamp, committedAt: Timestamp?) -> Timestamp {
         min(dueAt, committedAt ?? dueAt) + offset(after: phase)
     }
 }
 
 extension EscalationPhase {
-    /// 0 to 4, as stored in the database.
+    /// The number of the phase, 0 to 4, as stored in the database.
     public var number: Int {
         switch self {
         case .initial: 0

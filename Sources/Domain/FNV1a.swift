@@ -1,4 +1,5 @@
-/// The 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo), which is the same in every run, as Swift's own are not.
+/// The 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo), which, unlike Swift's own hashes, is the same in every
+/// run.
 package struct FNV1a {
     package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,14 +1,14 @@
 /// A family's settings for all its members; personal preferences do not override them.
 public struct FamilyPolicy: Hashable, Sendable {
-    /// Nags that one creator may send on one local day of the family, 1…8.
+    /// The maximum number of nags that one creator may send on one local day of the family, 1…8.
     public private(set) var dailyCap: Int
-    /// Minutes by which one snooze may postpone the due time, 5…120.
+    /// The maximum number of minutes by which one snooze may postpone the due time, 5…120.
     public private(set) var maxSnoozeMinutes: Int
     /// The factor for points, 0.1…3.0.
     public private(set) var pointsMultiplier: Double
-    /// Push-backs in one due cycle of a nag, 0…3.
+    /// The maximum number of push-backs in one due cycle of a nag, 0…3.
     public private(set) var maxPushBack: Int
-    /// Minutes between two push-backs on a nag, 15…240.
+    /// The minimum number of minutes between two push-backs on a nag, 15…240.
     public private(set) var cooldownMinutes: Int
     /// Whether adults may send questions to models of third parties, with their own keys.
     public private(set) var allowsThirdPartyModels: Bool
@@ -31,7 +31,8 @@ public struct FamilyPolicy: Hashable, Sendable {
         allowsThirdPartyModels = false
     }
 
-    /// Uses the given values, and the standard ones in place of nil. Throws for the first value out of range.
+    /// Creates a policy of the given values, with the standard ones for nil.
+    /// - Throws: a violation for the first value out of range.
     public init(
         dailyCap: Int? = nil, maxSnoozeMinutes: Int? = nil, pointsMultiplier: Double? = nil, maxPushBack: Int? = nil,
         cooldownMinutes: Int? = nil, allowsThirdPartyModels: Bool? = nil
@@ -50,15 +51,15 @@ public struct FamilyPolicy: Hashable, Sendable {
 }
 
 extension FamilyPolicy {
-    /// Whether any value leaves more room than another policy does: more nags, longer snoozes, more points, more or
-    /// sooner push-backs, or third parties.
+    /// Whether any value allows more than another policy does: more nags, longer snoozes, more points, more or sooner
+    /// push-backs, or third parties.
     public func widens(_ other: FamilyPolicy) -> Bool {
         dailyCap > other.dailyCap || maxSnoozeMinutes > other.maxSnoozeMinutes
             || pointsMultiplier > other.pointsMultiplier || maxPushBack > other.maxPushBack
             || cooldownMinutes < other.cooldownMinutes || allowsThirdPartyModels && !other.allowsThirdPartyModels
     }
 
-    /// A value as text, such as `8` or `1.5`.
+    /// Returns a value as text, such as `8` or `1.5`.
     public func text(_ field: PolicyViolation.Field) -> String {
         switch field {
         case .dailyCap: "\(dailyCap)"

@@ -1,6 +1,6 @@
 /// A 128-bit identifier, printed and parsed as a UUID.
 ///
-/// The phantom type parameter prevents passing a nag's ID where a user's is expected. Parsing accepts upper and lower
+/// The type parameter prevents that a nag's ID is passed where a user's ID is expected. Parsing accepts upper and lower
 /// case (clients send both); printing uses lower case.
 public struct Identifier<Kind>: Hashable, Sendable {
     public let high: UInt64
@@ -33,7 +33,7 @@ public struct Identifier<Kind>: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The sixteen bytes of an identifier, most significant first.
+    /// Appends the sixteen bytes of an identifier, most significant first.
     @inlinable
     public mutating func append<Kind>(_ id: Identifier<Kind>) {
         appendBigEndian(id.high)
@@ -46,7 +46,7 @@ extension [UInt8] {
     }
 }
 
-/// The kinds of identified things.
+/// The kinds of things that have an identifier.
 public enum Kind {
     public enum User {}
     public enum Session {}
@@ -61,7 +61,7 @@ public enum Kind {
     public enum Relationship {}
     public enum AbuseReport {}
     public enum Policy {}
-    /// A change of a policy that waits for its owners.
+    /// A change of a policy that its owners have to approve.
     public enum PolicyProposal {}
     public enum PolicyApproval {}
     public enum IncentiveRule {}
@@ -71,7 +71,7 @@ public enum Kind {
     public enum Connection {}
     /// A phone or computer that push messages go to.
     public enum Device {}
-    /// A picture that somebody uploaded.
+    /// An uploaded picture.
     public enum Attachment {}
     /// A notification for a person's devices.
     public enum Delivery {}
@@ -81,11 +81,11 @@ public enum Kind {
     public enum Question {}
     /// An attempt to answer a question to the AI.
     public enum Execution {}
-    /// A message or change that the AI would make for somebody.
+    /// An action that the AI proposes and a person approves.
     public enum Draft {}
-    /// A batch of drafts that were made of what somebody imported.
+    /// A batch of drafts that were made from one import.
     public enum Import {}
-    /// A fault of the audit log that the server keeps until somebody acknowledges it.
+    /// A fault of the audit log that the server keeps until an administrator acknowledges it.
     public enum AuditFinding {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
@@ -176,7 +176,7 @@ private func parseUUID(_ text: UnsafeBufferPointer<UInt8>) -> (high: UInt64, low
     return words
 }
 
-/// The value of an ASCII hexadecimal digit, or nil.
+/// Returns the value of an ASCII hexadecimal digit; nil for any other byte.
 public func hexadecimalValue(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -1,9 +1,10 @@
 /// The condition under which an incentive rule takes effect.
 public enum IncentiveTrigger: String, Sendable, CaseIterable {
-    /// Every completion of the recipient whose number is a multiple of the rule's count. Completions count from the
-    /// recipient's first one in the family that scored, late ones too: a new rule does not start the count again.
+    /// Every completion of the recipient whose number is a multiple of the rule's count. All scored completions in the
+    /// family count, also late ones and those from before the rule.
     case nagCompleted = "nag_completed"
-    /// The completion on time with which the recipient's streak reaches the rule's count; again after a miss.
+    /// The completion on time with which the recipient's streak reaches the rule's count. It can be reached again after
+    /// a miss.
     case streakReached = "streak_reached"
 }
 
@@ -12,7 +13,7 @@ public enum IncentiveReward: String, Sendable, CaseIterable {
     /// The rule's amount of points; the family's multiplier does not change it.
     case bonusPoints = "bonus_points"
     /// The family's reward. A person gets it once, because it is stored as the badge `family_award`, and badges are
-    /// permanent and unique. The rule's amount has no meaning then.
+    /// permanent and unique. The rule's amount is ignored.
     case badge
 }
 
@@ -25,18 +26,18 @@ public enum IncentiveApprovalMode: String, Sendable, CaseIterable {
 /// Whether a rule takes effect. Guardians retire a rule to stop it, and may activate it again.
 public enum IncentiveRuleStatus: String, Sendable, CaseIterable { case active, retired }
 
-/// The terms of an incentive rule, without its id and version.
+/// The terms of an incentive rule, without its ID and version.
 public struct IncentiveTerms: Hashable, Sendable {
     public static let countRange = 1...100
     public static let amountRange = 1...1_000
-    /// The active rules that a family has at most: every completion reads all of them.
-    public static let activeRules = 20
+    /// The maximum number of active rules of a family, all of which every completion reads.
+    public static let maxActiveRules = 20
 
     public var trigger: IncentiveTrigger
-    /// Within `counts`.
+    /// The number of completions, or the length of the streak, within `countRange`.
     public var count: Int
     public var reward: IncentiveReward
-    /// Within `amounts`.
+    /// The number of points of `bonusPoints`, within `amountRange`.
     public var amount: Int
     public var approvalMode: IncentiveApprovalMode
 
@@ -53,9 +54,9 @@ public struct IncentiveTerms: Hashable, Sendable {
 
     /// Whether a completion makes the rule take effect.
     /// - Parameters:
-    ///   - completions: the recipient's completions with this one.
+    ///   - completions: the number of the recipient's completions, including this one.
     ///   - streaks: the recipient's streak before and after it.
-    ///   - badges: the recipient's badges before it: who has the award does not get it again.
+    ///   - badges: the recipient's badges before it. Nobody gets the family's award twice.
     public func applies(
         completions: Int, streaks: (before: Int, after: Int), badges: Set<BadgeType>
     ) -> Bool {
@@ -66,9 +67,9 @@ public struct IncentiveTerms: Hashable, Sendable {
         }
     }
 
-    /// The points that the reward brings.
+    /// The points that the reward gives.
     public var points: Int { reward == .bonusPoints ? amount : 0 }
 
-    /// Returns the reason for which a family may not have one more active rule; nil when it may.
-    public static func denialOfRule(active: Int) -> Denial? { active >= activeRules ? .incentiveLimitReached : nil }
+    /// Returns the reason why a family may not have one more active rule; nil when it may.
+    public static func denialOfRule(active: Int) -> Denial? { active >= maxActiveRules ? .incentiveLimitReached : nil }
 }

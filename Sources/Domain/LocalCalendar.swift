@@ -1,18 +1,18 @@
 extension ZoneRules {
-    /// The local day that contains `moment`, up to the start of the next day. It has 23 or 25 hours when the clocks
-    /// change.
+    /// Returns the local day that contains `moment`, up to the start of the next day. It has 23 or 25 hours when the
+    /// clocks change.
     public func day(containing moment: Timestamp) -> Range<Timestamp> {
         let today = local(moment).date.daysSinceEpoch
         return days(from: today, count: 1)
     }
 
-    /// The local week that contains `moment`, Monday to Sunday.
+    /// Returns the local week that contains `moment`, Monday to Sunday.
     public func week(containing moment: Timestamp) -> Range<Timestamp> {
         let date = local(moment).date
         return days(from: date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday), count: 7)
     }
 
-    /// The starts of the local week that contains `moment` and of the weeks before it, `count` in all, oldest first.
+    /// Returns the starts of the local week that contains `moment` and of the weeks before it, oldest first.
     public func weekStarts(upTo moment: Timestamp, count: Int) -> [Timestamp] {
         let date = local(moment).date
         let monday = date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday)
@@ -27,22 +27,22 @@ extension ZoneRules {
         return start..<max(start, end)
     }
 
-    /// The first second after `early`, at or before `late`, from which the zone has the offset it has at `late`.
+    /// Returns the first second after `early` from which the zone has its offset of `late`.
     ///
-    /// Both are whole seconds since the epoch. The range may be a few days long and contain one clock change.
+    /// Both are whole seconds since the epoch, between which there may be at most one clock change.
     func clockChange(after early: Int64, upTo late: Int64) -> Int64 {
         let offset = secondsFromUTC(at: Timestamp(seconds: late))
-        var (before, from) = (early, late)
-        while from - before > 1 {
-            let middle = before + (from - before) / 2
-            if secondsFromUTC(at: Timestamp(seconds: middle)) == offset { from = middle } else { before = middle }
+        var (before, after) = (early, late)
+        while after - before > 1 {
+            let middle = before + (after - before) / 2
+            if secondsFromUTC(at: Timestamp(seconds: middle)) == offset { after = middle } else { before = middle }
         }
-        return from
+        return after
     }
 }
 
 extension Weekday {
-    /// 0 for Monday … 6 for Sunday.
+    /// The number of days after Monday: 0 for Monday … 6 for Sunday.
     public var daysAfterMonday: Int {
         switch self {
         case .monday: 0

@@ -1,68 +1,68 @@
-/// The limits on making, changing and postponing nags.
+/// The limits on creating, changing and postponing nags.
 public enum NagLimit {
-    /// Returns the reason for which one more nag of this creator is refused on the family's local day
+    /// Returns the reason why one more nag of this creator is refused on the family's local day
     /// (`ZoneRules.day(containing:)`); nil when it is allowed.
     public static func denialOfCreation(sentToday: Int, policy: FamilyPolicy) -> Denial? {
         sentToday >= policy.dailyCap ? .dailyCapReached : nil
     }
 
-    /// Notes that a person may add to nags on one local day of the family.
+    /// The maximum number of notes that a person may add to nags on one local day of the family.
     public static let notesPerDay = 50
 
-    /// Returns the reason for which one more note is refused; nil when it is allowed.
+    /// Returns the reason why one more note is refused; nil when it is allowed.
     public static func denialOfNote(addedToday: Int) -> Denial? {
         addedToday >= notesPerDay ? .noteLimitReached : nil
     }
 
-    /// Excuses that a person may submit on one local day of the family.
+    /// The maximum number of excuses that a person may submit on one local day of the family.
     public static let excusesPerDay = 50
 
-    /// Returns the reason for which one more excuse is refused; nil when it is allowed.
+    /// Returns the reason why one more excuse is refused; nil when it is allowed.
     public static func denialOfExcuse(submittedToday: Int) -> Denial? {
         submittedToday >= excusesPerDay ? .excuseLimitReached : nil
     }
 
-    /// Changes to nags that a person may make on one local day of the family: edits, commitments, snoozes, dismissals
-    /// and their reversals. Final changes (completed, withdrawn) do not count; for a series see
+    /// The maximum number of changes to nags that a person may make on one local day of the family: edits, commitments,
+    /// snoozes, dismissals and their reversals. Completing and withdrawing do not count; for a series see
     /// `seriesCompletionsPerDay`.
     public static let changesPerDay = 200
 
-    /// Returns the reason for which one more change is refused; nil when it is allowed.
+    /// Returns the reason why one more change is refused; nil when it is allowed.
     public static func denialOfChange(madeToday: Int) -> Denial? {
         madeToday >= changesPerDay ? .changeLimitReached : nil
     }
 
-    /// Nags that a person may complete on one local day of the family before further completions in a series are
+    /// The number of nags that a person may complete on one local day of the family before completions in a series are
     /// refused, because each creates the next nag of the series. This allows one every five minutes, day and night.
     public static let seriesCompletionsPerDay = 300
 
-    /// Returns the reason for which one more completion in a series is refused; nil when it is allowed.
+    /// Returns the reason why one more completion in a series is refused; nil when it is allowed.
     public static func denialOfSeriesCompletion(completedToday: Int) -> Denial? {
         completedToday >= seriesCompletionsPerDay ? .completionLimitReached : nil
     }
 
-    /// The period that a daily limit counts: the family's local day, and at least 24 hours if the family's zone was
-    /// changed within them, so that a change of zone never resets a limit.
-    public static func countedTime(
+    /// Returns the period of a daily limit: the family's local day, or at least the last 24 hours if the family's zone
+    /// was changed within them, so that a change of zone never resets a limit.
+    public static func countedPeriod(
         _ day: Range<Timestamp>, now: Timestamp, zoneChangedAt changed: Timestamp?
     ) -> Range<Timestamp> {
         guard let changed, changed > now - .days(1) else { return day }
         return min(day.lowerBound, now - .days(1))..<day.upperBound
     }
 
-    /// Returns one plain sentence about the time from which a daily limit allows more.
-    public static func nextDay(in zone: String, now: Timestamp, zoneChangedAt changed: Timestamp?) -> String {
+    /// Returns one sentence for the person about the time when a daily limit is reset.
+    public static func resetSentence(in zone: String, now: Timestamp, zoneChangedAt changed: Timestamp?) -> String {
         guard let changed, changed > now - .days(1) else { return "You can go on at midnight (\(zone))." }
         return "The last 24 hours count, because the family's time zone was changed."
     }
 
-    /// The latest due time that one snooze may set: the allowed minutes after the due time, or after now if the nag is
-    /// overdue.
+    /// Returns the latest due time that one snooze may set: the allowed minutes after the due time, or after now if the
+    /// nag is overdue.
     public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {
         max(dueAt, now) + .minutes(Int64(policy.maxSnoozeMinutes))
     }
 
-    /// Returns the reason for which the recipient may not move the due time; nil when they may. `allowance` is a
+    /// Returns the reason why the recipient may not move the due time; nil when they may. `allowance` is a
     /// child's setting; nil for everyone else.
     public static func denialOfSnooze(
         from dueAt: Timestamp, to newDueAt: Timestamp, now: Timestamp, policy: FamilyPolicy,
@@ -77,7 +77,7 @@ public enum NagLimit {
     }
 }
 
-/// The number of snoozes a day that a guardian allows a child, and of the child's snoozes today.
+/// The number of snoozes that a guardian allows a child each day, and how many of them are used today.
 public struct SnoozeAllowance: Hashable, Sendable {
     public var isAllowed: Bool
     public var perDay: Int

@@ -2,7 +2,7 @@
 public struct Preferences: Hashable, Sendable {
     public var gamificationEnabled = false
     public var quietHoursEnabled = false
-    /// The window, kept while quiet hours are off.
+    /// The window of the quiet hours, which is kept while they are off.
     public var quietWindow = QuietHours.standard
     /// The name of a zone in the IANA time zone database.
     public var timeZone = Preferences.standardTimeZone
@@ -22,10 +22,10 @@ public struct Preferences: Hashable, Sendable {
     public var aiMode = AIMode.heuristic
     /// The privacy level of AI questions that name none themselves.
     public var aiPrivacyLevel = PrivacyLevel.auto
-    /// The models to use, on the device and of the person's own provider; nil for the provider's first.
+    /// The preferred models on the device and of the person's own provider; nil for the first available one.
     public var aiLocalModel: String?
     public var aiCloudModel: String?
-    /// Questions to the coach with more tokens go to the server; the words of an excuse stay on the device.
+    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay there anyway.
     public var aiTokenThreshold = 4_096
     /// The number of days for which the person's AI executions are kept.
     public var aiLogRetentionDays = 30
@@ -35,13 +35,13 @@ public struct Preferences: Hashable, Sendable {
     public static let aiTokenThresholdRange = 256...32_768
     public static let aiLogRetentionDaysRange = 7...365
 
-    /// The zone of families that have not set one.
+    /// The time zone of families that have not set one.
     public static let standardTimeZone = "America/New_York"
 
     /// The defaults.
     public init() {}
 
-    /// Applies the family's values to the defaults, then the person's own.
+    /// Creates the defaults, and applies the family's values, then the person's own.
     public init(family: PreferenceOverrides, user: PreferenceOverrides) {
         self.init()
         apply(family)
@@ -78,8 +78,8 @@ public struct Preferences: Hashable, Sendable {
 }
 
 extension Preferences {
-    /// The channels of the person's notifications: text messages only with the consent to them, and push for whoever does
-    /// not prefer those alone.
+    /// Returns the channels of the person's notifications. Without the consent to text messages it is push alone.
+    /// - Parameter mayText: whether the person has consented to text messages.
     public func channels(mayText: Bool) -> [DeliveryChannel] {
         DeliveryChannel.allCases.filter { channel in
             switch channel {
@@ -89,19 +89,19 @@ extension Preferences {
         }
     }
 
-    /// Whether the notification of a phase waits for the daily digest. One about medicine never does, nor that of the last
-    /// phase.
+    /// Whether the notification of a phase waits for the daily digest. Those about medicine and of the last phase never
+    /// wait.
     public func isHeldForDigest(_ phase: EscalationPhase, of category: NagCategory?) -> Bool {
         notificationFrequency == .dailyDigest && category != .meds && phase != .guardianReview
     }
 
-    /// Whether the person is reminded again and again of a nag in that phase.
-    public func isReminded(in phase: EscalationPhase, of category: NagCategory?) -> Bool {
+    /// Whether the person gets repeated reminders of a nag in that phase.
+    public func hasReminders(in phase: EscalationPhase, of category: NagCategory?) -> Bool {
         notificationFrequency != .oncePerPhase && !isHeldForDigest(phase, of: category)
     }
 }
 
-/// The tone that a person asks for; it maps to the mediator's `AITone`.
+/// The tone that a person prefers. It maps to the mediator's `AITone`.
 public enum PreferredTone: String, Sendable, CaseIterable {
     case friendly, firm, playful, empathetic
 
@@ -141,8 +141,8 @@ public struct PreferenceOverrides: Hashable, Sendable {
 
     public init() {}
 
-    /// Reads a preferences document through `value`. A missing, mistyped or unknown value is treated as nil, because
-    /// clients may store anything in the document.
+    /// Reads the values of a preferences document. A missing, mistyped or unknown value becomes nil, because clients
+    /// may store anything in the document.
     public init(reading value: (PreferenceKey) -> PreferenceValue?) {
         func flag(_ key: PreferenceKey) -> Bool? { if case .flag(let flag)? = value(key) { flag } else { nil } }
         func text(_ key: PreferenceKey) -> String? { if case .text(let text)? = value(key) { text } else { nil } }
@@ -200,7 +200,7 @@ public enum PreferenceKey: String, Sendable, CaseIterable {
     case aiLogErrorsOnly = "ai_log_errors_only"
 }
 
-/// A value of a preferences document, of a type that the rules use.
+/// A value of a preferences document.
 public enum PreferenceValue: Hashable, Sendable {
     case flag(Bool)
     case text(String)

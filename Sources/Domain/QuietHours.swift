@@ -11,45 +11,45 @@ public struct QuietHours: Hashable, Sendable {
         self.end = end
     }
 
-    /// 22:00–07:00.
+    /// The default: 22:00 to 07:00.
     public static let standard = QuietHours(start: .tenInTheEvening, end: .sevenInTheMorning)
 
-    /// Whether the wall-clock time is in the quiet hours.
+    /// Whether a wall-clock time is in the quiet hours.
     public func contains(_ time: TimeOfDay) -> Bool {
         start <= end ? start <= time && time < end : start <= time || time < end
     }
 
-    /// Whether the moment is in the quiet hours of that zone.
+    /// Whether a moment is in the quiet hours of a zone.
     public func contains(_ moment: Timestamp, in zone: some ZoneRules) -> Bool {
         contains(zone.local(moment).time)
     }
 
-    /// The end of the quiet hours that contain `moment`; `moment` if it is outside.
+    /// Returns the end of the quiet hours that contain `moment`; `moment` if it is outside.
     ///
-    /// Exact across clock changes: a change that jumps out of the quiet hours ends them. The result is `moment` or a
-    /// whole second.
+    /// A clock change that skips the end of the quiet hours ends them. The result is `moment` or a whole second.
     public func end(after moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
         var second = moment.seconds
         // Each round passes one clock change; a day has at most one, so eight rounds are enough.
         for _ in 0..<8 {
             let time = zone.local(Timestamp(seconds: second)).time
             guard contains(time) else { break }
-            let reached = second + Int64(TimeOfDay.seconds(from: time, to: end))
-            second = zone.hasSameOffset(second, reached) ? reached : zone.clockChange(after: second, upTo: reached)
+            let candidate = second + Int64(TimeOfDay.seconds(from: time, to: end))
+            second =
+                zone.hasSameOffset(second, candidate) ? candidate : zone.clockChange(after: second, upTo: candidate)
         }
         return second == moment.seconds ? moment : Timestamp(seconds: second)
     }
 
-    /// The last whole second before the quiet hours that contain `moment`; `moment` if it is outside.
+    /// Returns the last whole second before the quiet hours that contain `moment`; `moment` if it is outside.
     public func lastMoment(before moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
         var second = moment.seconds
         for _ in 0..<8 {
             let time = zone.local(Timestamp(seconds: second)).time
             guard contains(time) else { break }
-            let reached = second - Int64(TimeOfDay.seconds(from: start, to: time)) - 1
+            let candidate = second - Int64(TimeOfDay.seconds(from: start, to: time)) - 1
             second =
-                zone.hasSameOffset(reached, second)
-                ? reached : zone.clockChange(after: reached, upTo: second) - 1
+                zone.hasSameOffset(candidate, second)
+                ? candidate : zone.clockChange(after: candidate, upTo: second) - 1
         }
         return second == moment.seconds ? moment : Timestamp(seconds: second)
     }
@@ -60,7 +60,7 @@ extension TimeOfDay {
     static let sixInTheEvening = TimeOfDay(secondsSinceMidnight: 18 * 3_600) ?? .midnight
     static let tenInTheEvening = TimeOfDay(secondsSinceMidnight: 22 * 3_600) ?? .midnight
 
-    /// Seconds from one wall-clock time to the next occurrence of another; 0 if they are equal.
+    /// Returns the seconds from one wall-clock time to the next occurrence of another; 0 if they are equal.
     static func seconds(from: TimeOfDay, to: TimeOfDay) -> Int {
         let difference = to.secondsSinceMidnight - from.secondsSinceMidnight
         return difference < 0 ? difference + 86_400 : difference

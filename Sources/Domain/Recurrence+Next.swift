@@ -1,6 +1,6 @@
 /// The day and wall-clock time of the first instance of a series.
 ///
-/// A month without a 31st, or a night without 02:30, moves one instance; the next one returns to the anchor.
+/// If a month has no 31st, or a night no 02:30, one instance is moved, and the next one returns to the anchor.
 public struct RecurrenceAnchor: Hashable, Sendable {
     public let date: CivilDate
     public let time: TimeOfDay
@@ -10,7 +10,7 @@ public struct RecurrenceAnchor: Hashable, Sendable {
         self.time = time
     }
 
-    /// The anchor of a series whose first instance is due at that moment.
+    /// Creates the anchor of a series whose first instance is due at a moment.
     public init(firstDue: Timestamp, in zone: some ZoneRules) {
         let local = zone.local(firstDue)
         self.init(date: local.date, time: local.time)
@@ -18,11 +18,11 @@ public struct RecurrenceAnchor: Hashable, Sendable {
 }
 
 extension Recurrence {
-    /// The due time of the next instance: the first one after both `previous` and `now`. Instances missed meanwhile are
-    /// skipped, so a long pause causes no burst.
+    /// Returns the due time of the next instance: the first one after both `previous` and `now`; nil after the year
+    /// 9999. Instances between them are skipped, so a long pause causes no burst.
     ///
     /// Minutes and hours count absolute time from the previous due time. Days, weeks and months keep the wall-clock
-    /// time of the family's zone. Nil after the year 9999.
+    /// time of the family's zone.
     public func nextDue(
         after previous: Timestamp, now: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
@@ -30,10 +30,10 @@ extension Recurrence {
         let next: Timestamp? =
             switch self {
             case .every5Minutes, .every15Minutes, .every30Minutes, .hourly:
-                fixedInterval.map { Self.step($0, from: previous, past: floor) }
-            case .daily: Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
-            case .weekly: Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
-            case .monthly: Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
+                fixedInterval.map { Self.firstStep(of: $0, from: previous, after: floor) }
+            case .daily: Self.firstDay(every: 1, after: floor, anchor: anchor, in: zone)
+            case .weekly: Self.firstDay(every: 7, after: floor, anchor: anchor, in: zone)
+            case .monthly: Self.firstMonthDay(after: floor, anchor: anchor, in: zone)
             }
         return next.flatMap { $0 <= .lastSecond ? $0 : nil }
     }
@@ -49,17 +49,19 @@ extension Recurrence {
         }
     }
 
-    private static func step(_ length: Timestamp.Span, from previous: Timestamp, past floor: Timestamp) -> Timestamp {
+    private static func firstStep(of length: Timestamp.Span, from previous: Timestamp, after floor: Timestamp)
+        -> Timestamp
+    {
         let steps = floorDivide((floor - previous).microseconds, length.microseconds) + 1
         return previous + Timestamp.Span(microseconds: steps * length.microseconds)
     }
 
     private static func firstDay(
-        every length: Int64, past floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
+        every length: Int64, after floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
         let first = anchor.date.daysSinceEpoch
         let today = zone.local(floor).date.daysSinceEpoch
-        // From the instance on or before yesterday forward: at most three tries.
+        // The search begins with the instance on or before yesterday, so it needs at most three tries.
         var day = first + floorDivide(today - 1 - first, length) * length
         while day <= lastDay {
             let due = zone.moment(CivilDate(daysSinceEpoch: day), anchor.time)
@@ -70,7 +72,7 @@ extension Recurrence {
     }
 
     private static func firstMonthDay(
-        past floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
+        after floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
         let today = zone.local(floor).date
         var monthCount = max(12, today.monthCount - 1)

@@ -1,37 +1,37 @@
 extension Recurrence {
-    /// The moment from which an instance of a series can be completed: the due time of the instance before it, or its
-    /// own due time minus the series' interval if that is later; but no later than a day, for series of less than a day
-    /// half an interval, before its own due time.
-    /// - Parameter previous: the due time of the instance before it; nil for the first one.
+    /// Returns the moment from which an instance of a series can be completed: the due time of the previous instance,
+    /// or one interval before its own due time if that is later. It is at least a day before its own due time, or half
+    /// an interval for series of less than a day.
+    /// - Parameter previous: the due time of the previous instance; nil for the first one.
     public func openingTime(
         of dueAt: Timestamp, after previous: Timestamp?, in zone: some ZoneRules
     ) -> Timestamp {
         let start = intervalStart(before: dueAt, in: zone)
-        return min(max(previous ?? start, start), dueAt - shortestLead)
+        return min(max(previous ?? start, start), dueAt - minLead)
     }
 
-    /// The earliest due time to which an instance can be moved: half a day, for series of less than a day half an
-    /// interval, after the time that the series gave to the instance before it. So nobody can gather a series'
-    /// instances in one hour by moving each to the present.
+    /// Returns the earliest due time to which an instance can be moved, so that nobody can complete many instances at
+    /// once by moving each to the present. It is half a day after the previous instance's time in the series, or half
+    /// an interval for series of less than a day.
     public func earliestMove(after previous: Timestamp) -> Timestamp {
         previous + Timestamp.Span(microseconds: min(Timestamp.Span.hours(12), halfInterval).microseconds)
     }
 
-    /// The shortest time before its due time for which an instance is open.
-    private var shortestLead: Timestamp.Span { fixedInterval == nil ? .days(1) : halfInterval }
+    /// The minimum time between the opening of an instance and its due time.
+    private var minLead: Timestamp.Span { fixedInterval == nil ? .days(1) : halfInterval }
 
     private var halfInterval: Timestamp.Span {
         Timestamp.Span(microseconds: (fixedInterval ?? .days(1)).microseconds / 2)
     }
 
-    /// The due time that an instance one interval earlier would have.
+    /// Returns the due time that an instance one interval earlier would have.
     private func intervalStart(before dueAt: Timestamp, in zone: some ZoneRules) -> Timestamp {
         if let fixedInterval { return dueAt - fixedInterval }
         let (date, time) = zone.local(dueAt)
-        return zone.moment(day(before: date), time)
+        return zone.moment(dayOneInterval(before: date), time)
     }
 
-    private func day(before date: CivilDate) -> CivilDate {
+    private func dayOneInterval(before date: CivilDate) -> CivilDate {
         switch self {
         case .every5Minutes, .every15Minutes, .every30Minutes, .hourly, .daily: date.adding(days: -1)
         case .weekly: date.adding(days: -7)

@@ -49,7 +49,7 @@ public struct MemberState: Hashable, Sendable {
     }
 }
 
-/// A person's parts in one nag; a person may have several.
+/// The parts that a person has in one nag.
 public struct NagPart: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -63,16 +63,16 @@ public struct NagPart: OptionSet, Hashable, Sendable {
 }
 
 extension NagPart {
-    /// The parts of an active member of the nag's family.
+    /// Creates the parts of an active member of the nag's family.
     public init(of member: UserID, _ role: FamilyRole, creator: UserID, recipient: UserID) {
         self.init(of: member, creator: creator, recipient: recipient)
         if role == .guardian { insert(.guardian) }
     }
 
-    /// The parts of somebody in a nag of a connection.
-    public init(of person: UserID, guardsRecipient: Bool, creator: UserID, recipient: UserID) {
+    /// Creates the parts of a person in a nag of a connection.
+    public init(of person: UserID, isGuardianOfRecipient: Bool, creator: UserID, recipient: UserID) {
         self.init(of: person, creator: creator, recipient: recipient)
-        if guardsRecipient { insert(.guardianOfRecipient) }
+        if isGuardianOfRecipient { insert(.guardianOfRecipient) }
     }
 
     private init(of person: UserID, creator: UserID, recipient: UserID) {
@@ -82,15 +82,15 @@ extension NagPart {
     }
 }
 
-/// Permissions by role. Pure functions; nil means allowed.
+/// The permissions of each role, as pure functions that return the reason for a refusal; nil means allowed.
 public enum RoleMatrix {
-    /// Guardians and participants may nag any member of the family, including themselves; children may nag nobody, not
-    /// even themselves.
+    /// Whether a role may nag another one. Guardians and participants may nag any member of the family, including
+    /// themselves; children may nag nobody, not even themselves.
     public static func mayNag(from creator: FamilyRole, to _: FamilyRole) -> Bool {
         creator != .child
     }
 
-    /// Returns the reason for which a nag within a family is refused; nil when it is allowed. `isBlocked`: whether
+    /// Returns the reason why a nag within a family is refused; nil when it is allowed. `isBlocked`: whether
     /// either side has an active block on the other.
     ///
     /// For a nag to oneself, pass the same state twice.
@@ -104,7 +104,7 @@ public enum RoleMatrix {
         return isBlocked ? .blocked : nil
     }
 
-    /// Returns the reason for which a member may not contact another (new nags, changes to nags, text); nil when they
+    /// Returns the reason why a member may not contact another (new nags, changes to nags, text); nil when they
     /// may. `isBlocked`: whether either has an active block on the other. Operations that end a nag (withdrawing,
     /// completing) are not contact.
     public static func denialOfContact(relationship: RelationshipStatus, isBlocked: Bool) -> Denial? {
@@ -115,7 +115,7 @@ public enum RoleMatrix {
         }
     }
 
-    /// Returns the reason for which a member is refused an operation on the family; nil when it is allowed.
+    /// Returns the reason why a member is refused an operation on the family; nil when it is allowed.
     public static func denial(of act: FamilyAct, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         switch act {
@@ -128,7 +128,7 @@ public enum RoleMatrix {
         }
     }
 
-    /// Returns the reason for which a person with these parts is refused an operation on a nag; nil when it is allowed.
+    /// Returns the reason why a person with these parts is refused an operation on a nag; nil when it is allowed.
     /// It is `notVisible`, whatever the operation, if the person may not read the nag.
     public static func denial(of act: NagAct, by part: NagPart) -> Denial? {
         if part.isEmpty { return .notVisible }
@@ -145,14 +145,14 @@ public enum RoleMatrix {
         }
     }
 
-    /// Returns the reason for which a person may not see the mediator's insights about a member; nil when they may.
+    /// Returns the reason why a person may not see the mediator's insights about a member; nil when they may.
     /// Insights are for the member and for guardians.
     public static func denialOfInsights(isSelf: Bool, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
-    /// Returns the reason for which a member may not send another a digest of the family; nil when they may. Both have
+    /// Returns the reason why a member may not send another a digest of the family; nil when they may. Both have
     /// to be guardians, who may ask for it themselves, and the sender may contact the recipient. `isBlocked`: whether
     /// either has an active block on the other.
     public static func denialOfDigest(
@@ -164,7 +164,7 @@ public enum RoleMatrix {
         return denialOfContact(relationship: recipient.relationship, isBlocked: isBlocked)
     }
 
-    /// Returns the reason for which a member may not leave the family; nil when they may. A child whose account was
+    /// Returns the reason why a member may not leave the family; nil when they may. A child whose account was
     /// created in it needs a guardian's decision.
     /// - Parameter isFamilyAccount: whether the account was created in the family and has no sign-in of its own.
     public static func denialOfLeaving(by member: MemberState, isFamilyAccount: Bool) -> Denial? {
@@ -172,8 +172,8 @@ public enum RoleMatrix {
         return member.role == .child && isFamilyAccount ? .guardianOnly : nil
     }
 
-    /// Returns the reason for which a member may not delete an account; nil when they may. Guardians delete the
-    /// accounts of children that were created in the family; all other accounts only their owner may delete.
+    /// Returns the reason why a member may not delete an account; nil when they may. Guardians delete
+    /// children's accounts that were created in the family; any other account may be deleted only by its owner.
     public static func denialOfAccountDeletion(
         of role: FamilyRole, isSelf: Bool, isFamilyAccount: Bool, by member: MemberState
     ) -> Denial? {
@@ -182,20 +182,20 @@ public enum RoleMatrix {
         return member.role == .guardian ? nil : .guardianOnly
     }
 
-    /// Returns the reason for which a guardian may not change a member's role; nil when they may. The only change is
+    /// Returns the reason why a guardian may not change a member's role; nil when they may. The only change is
     /// from participant to guardian.
     public static func denialOfRoleChange(from role: FamilyRole, to newRole: FamilyRole) -> Denial? {
         role == .participant && newRole == .guardian ? nil : .participantOnly
     }
 
-    /// Returns the reason for which a guardian may not add a person; nil when they may. Accounts created in the family
+    /// Returns the reason why a guardian may not add a person; nil when they may. Accounts created in the family
     /// may be added; everyone else joins with the invite code, so that no one is added without agreeing.
     public static func denialOfAdmission(isFamilyAccount: Bool, isBlocked: Bool) -> Denial? {
         if !isFamilyAccount { return .joinsByCode }
         return isBlocked ? .blocked : nil
     }
 
-    /// Returns the reason for which a guardian may not leave or be removed; nil when they may. A family needs at least
+    /// Returns the reason why a guardian may not leave or be removed; nil when they may. A family needs at least
     /// one guardian.
     public static func denialOfDeparture(of role: FamilyRole, activeGuardians: Int) -> Denial? {
         role == .guardian && activeGuardians <= 1 ? .lastGuardian : nil

@@ -1,4 +1,4 @@
-/// The end of a nag, as its points depend on it.
+/// The punctuality of a nag's end, which decides its points.
 public enum Punctuality: String, Sendable, CaseIterable {
     case onTime = "on_time"
     case late, missed
@@ -8,7 +8,7 @@ public enum Punctuality: String, Sendable, CaseIterable {
         self = completedAt <= dueAt ? .onTime : .late
     }
 
-    /// Points before the family's multiplier is applied.
+    /// The points before the family's multiplier is applied.
     public var basePoints: Int {
         switch self {
         case .onTime: 10
@@ -23,17 +23,17 @@ public struct Score: Hashable, Sendable {
     public let points: Int
     public let streakDelta: Int
 
-    /// Points are base × multiplier, rounded half away from zero. A completion on time adds one to the streak, a late
-    /// one does not change it, a miss resets it.
+    /// Calculates points and streak. Points are base × multiplier, rounded half up. A completion on time adds one to
+    /// the streak, a late one does not change it, a miss resets it.
     ///
     /// The multiplier is rounded to thousandths and the rest is integer arithmetic, so 0.35 × 10 is 4 on every
     /// platform. A multiplier out of the policy's range is clamped to it.
     /// - Parameter givesPoints: whether the person gets points. Their streak changes in any case.
     public init(_ outcome: Punctuality, multiplier: Double, currentStreak: Int, givesPoints: Bool = true) {
         let range = FamilyPolicy.pointsMultiplierRange
-        let bounded = multiplier.isNaN ? 1 : min(max(multiplier, range.lowerBound), range.upperBound)
-        // Positive, so adding a half and truncating rounds, without the C library's `round`.
-        let thousandths = Int(bounded * 1_000 + 0.5)
+        let clamped = multiplier.isNaN ? 1 : min(max(multiplier, range.lowerBound), range.upperBound)
+        // The value is positive, so adding a half and truncating rounds it.
+        let thousandths = Int(clamped * 1_000 + 0.5)
         points = givesPoints ? (outcome.basePoints * thousandths + 500) / 1_000 : 0
         streakDelta =
             switch outcome {
@@ -43,7 +43,7 @@ public struct Score: Hashable, Sendable {
             }
     }
 
-    /// The streak after a sequence of events: the sum of their deltas, at least 0.
+    /// Returns the streak after a sequence of events: the sum of their deltas, at least 0.
     public static func streak(summing deltas: some Sequence<Int>) -> Int {
         max(0, deltas.reduce(0) { $0.addingReportingOverflow($1).partialValue })
     }

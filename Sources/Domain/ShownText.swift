@@ -1,14 +1,14 @@
-/// The text in one line that shows as it reads: each control character and line or paragraph separator becomes a space, and
-/// characters that reorder what stands beside them (Unicode's property `Bidi_Control`) are left out.
+/// Returns a text in one line that is safe to print: each control character and line or paragraph separator becomes a
+/// space, and characters that change the direction of text (Unicode's property `Bidi_Control`) are removed.
 ///
-/// For texts of other people that are shown beside the program's own: a control character could command a terminal, a
-/// line break could begin a line of its own, and a reordering could move the program's words.
-public func inOneLine(_ text: String) -> String {
+/// Other people's texts need it beside the program's own: a control character could command a terminal, a line break
+/// could begin a forged line, and a change of direction could move the program's words.
+public func safeLine(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     var isAfterReturn = false
     for scalar in text.unicodeScalars {
         defer { isAfterReturn = scalar == "\r" }
-        // One line break, not two.
+        // `\r\n` is one line break.
         if isAfterReturn, scalar == "\n" { continue }
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: line.append(" ")

@@ -4,6 +4,6 @@ public enum StoredSource: String, Sendable, CaseIterable {
     case cameraText = "camera_ocr"
     case galleryText = "gallery_ocr"
     case document, habit, legacy, onboarding
-    /// The system's own conclusions. No input of a person is ever stored with this source.
+    /// The system's own conclusions, never an input of a person.
     case system
 }

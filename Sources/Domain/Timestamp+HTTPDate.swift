@@ -1,5 +1,5 @@
 extension Timestamp {
-    /// Parses the form of a `Date` field that servers send today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
+    /// Parses an HTTP date in the current form: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
     /// 5.6.7).
     public init?(httpDate text: String) {
         let words = text.split(separator: " ")

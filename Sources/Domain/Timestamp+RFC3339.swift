@@ -27,10 +27,10 @@ extension Timestamp {
         }
     }
 
-    /// The minute in words, such as `2026-11-28 14:05 UTC`.
+    /// The time to the minute, for people, such as `2026-11-28 14:05 UTC`.
     public var minute: String { "\(rfc3339.prefix(10)) \(rfc3339.dropFirst(11).prefix(5)) UTC" }
 
-    /// The 24 bytes of `rfc3339`, eight per word, the first in the lowest byte: for writers of many timestamps.
+    /// The 24 bytes of `rfc3339`, eight per word, the first in the lowest byte, for fast writing.
     public var rfc3339Words: InlineArray<3, UInt64> {
         let milliseconds = floorDivide(microseconds, 1_000)
         let seconds = floorDivide(milliseconds, 1_000)
@@ -40,12 +40,13 @@ extension Timestamp {
         let fraction = UInt64(truncatingIfNeeded: milliseconds - seconds * 1_000)
         let year = UInt64(truncatingIfNeeded: date.year)
         let (month, day) = (UInt64(truncatingIfNeeded: date.month), UInt64(truncatingIfNeeded: date.day))
-        let ofDate = pairsOfDigits(year / 100, year % 100, month, day)
-        let ofTime = pairsOfDigits(second / 3_600, second / 60 % 60, second % 60, fraction / 10)
+        let dateDigits = pairsOfDigits(year / 100, year % 100, month, day)
+        let timeDigits = pairsOfDigits(second / 3_600, second / 60 % 60, second % 60, fraction / 10)
         return [
-            ofDate & 0xFFFF_FFFF | byte("-", 4) | (ofDate >> 32 & 0xFFFF) << 40 | byte("-", 7),
-            ofDate >> 48 | byte("T", 2) | (ofTime & 0xFFFF) << 24 | byte(":", 5) | (ofTime >> 16 & 0xFFFF) << 48,
-            byte(":", 0) | (ofTime >> 32 & 0xFFFF) << 8 | byte(".", 3) | (ofTime >> 48) << 32
+            dateDigits & 0xFFFF_FFFF | byte("-", 4) | (dateDigits >> 32 & 0xFFFF) << 40 | byte("-", 7),
+            dateDigits >> 48 | byte("T", 2) | (timeDigits & 0xFFFF) << 24 | byte(":", 5) | (timeDigits >> 16 & 0xFFFF)
+                << 48,
+            byte(":", 0) | (timeDigits >> 32 & 0xFFFF) << 8 | byte(".", 3) | (timeDigits >> 48) << 32
                 | (fraction % 10 + byte("0", 0)) << 48 | byte("Z", 7),
         ]
     }
@@ -59,7 +60,8 @@ private func pairsOfDigits(_ first: UInt64, _ second: UInt64, _ third: UInt64, _
     return (tens | (numbers &- tens &* 10) << 8) &+ 0x3030_3030_3030_3030
 }
 
-private func byte(_ character: Unicode.Scalar, _ place: UInt64) -> UInt64 { UInt64(character.value) << (8 * place) }
+/// Returns a word with a character at the given byte, counted from the lowest.
+private func byte(_ character: Unicode.Scalar, _ index: UInt64) -> UInt64 { UInt64(character.value) << (8 * index) }
 
 /// Parses fixed-width numbers from UTF-8: ASCII digits only.
 struct DigitReader {
@@ -70,6 +72,7 @@ struct DigitReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
+    /// Parses a number of `width` digits; nil if there are not so many.
     mutating func number(_ width: Int) -> Int? {
         guard bytes.count - position >= width else { return nil }
         var value = 0
@@ -82,13 +85,14 @@ struct DigitReader {
         return value
     }
 
+    /// Skips a character; returns false if the next one is another.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
         position += 1
         return true
     }
 
-    /// Parses `.123456789` as microseconds; 0 if there is no fraction.
+    /// Parses `.123456789` as microseconds; 0 if there is no fraction, nil if no digit follows the point.
     mutating func fraction() -> Int? {
         guard skip(".") else { return 0 }
         var value = 0
@@ -102,7 +106,7 @@ struct DigitReader {
         return value
     }
 
-    /// Parses `Z` or `±HH:MM`, in seconds.
+    /// Parses `Z` or `±HH:MM` as seconds; nil for any other text.
     mutating func zoneOffset() -> Int? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int

@@ -1,7 +1,7 @@
 /// A moment in time: microseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///
-/// Users' actions are stamped to the millisecond (`flooredToMillisecond`), the precision that clients see, so phones
-/// and the server compute with the same numbers. The family's ledger timestamp has microseconds.
+/// Users' actions have times in milliseconds (`flooredToMillisecond`), the precision that clients see, so that phones
+/// and the server compute with the same numbers. The times of a family's ledger have microseconds.
 public struct Timestamp: Hashable, Comparable, Sendable {
     public let microseconds: Int64
 
@@ -50,7 +50,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// Division rounded towards minus infinity, so that moments before 1970 fall on the right day.
+/// Returns the quotient rounded towards minus infinity, so that moments before 1970 have the right day.
 public func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
     let quotient = value / divisor
     return value % divisor < 0 ? quotient - 1 : quotient

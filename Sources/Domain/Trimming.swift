@@ -1,4 +1,4 @@
-/// The text without leading and trailing white space (Unicode's property `White_Space`).
+/// Returns the text without leading and trailing white space (Unicode's property `White_Space`).
 public func trimmed(_ text: String) -> String {
     let scalars = text.unicodeScalars
     guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),

@@ -4,14 +4,14 @@ import NagzAI
 
 /// Records the questions that a device answered or refused by itself, and supplies their IDs and times.
 public struct ExecutionLog {
-    /// The person whose device it is.
+    /// The person who uses the device.
     let user: UserID
     let newID: () -> (high: UInt64, low: UInt64)
-    /// Microseconds since any fixed point.
+    /// Returns microseconds since any fixed point.
     let stopwatch: () -> Int64
     let store: (ExecutionRecord) -> Void
 
-    /// - Parameter store: called with each record; it has no words of the question or the answer.
+    /// - Parameter store: called with each record, which has no words of the question or the answer.
     public init(
         user: UserID, newID: @escaping () -> (high: UInt64, low: UInt64), stopwatch: @escaping () -> Int64,
         store: @escaping (ExecutionRecord) -> Void
@@ -30,7 +30,7 @@ public struct ExecutionLog {
     }
 }
 
-/// A question on its way to an answer or a refusal of this device.
+/// A question with its route, before this device answers or refuses it.
 package struct RoutedQuestion {
     package let question: Question
     /// The person's choices.
@@ -44,28 +44,30 @@ package struct RoutedQuestion {
     let policy: PolicyResult
     /// The router's decision; a failure for a refused question.
     package var route: Result<RoutingDecision, RoutingFailure>
-    /// The model on this device that writes the answer; nil for the rules, or where this device does not answer.
+    /// The model on this device that writes the answer; nil if the rules write it, or this device does not answer.
     let writer: ModelWriter?
-    /// Whether the models on this device that the person's mode allows cannot write answers of this kind.
+    /// Whether the models on this device that the person's mode allows do not support the task.
     let lacksTask: Bool
     /// Whether the person confirmed the prompt of a constraint.
     var confirmed = ConfirmationStatus.none
 
-    /// The record of an answer.
-    func record(_ answer: AIRecord, by author: Authorship, _ stages: Stages, _ log: ExecutionLog) -> ExecutionRecord {
+    /// Returns the record of an answer.
+    func record(_ answer: AIRecord, by author: Authorship, _ stages: StageRecorder, _ log: ExecutionLog)
+        -> ExecutionRecord
+    {
         var record = record(author, author.confidence(answer.confidence), stages, code: nil, log)
         record.execution.grounding = answer.grounding
         return record
     }
 
-    /// The record of a refusal.
-    /// - Parameter code: one of `ExecutionCode`, or an error code of the server's for what has none there.
+    /// Returns the record of a refusal.
+    /// - Parameter code: an `ExecutionCode`, or an `ErrorCode` for a refusal without one.
     func record(refusedWith code: String, _ log: ExecutionLog) -> ExecutionRecord {
-        record(Authorship(), nil, Stages(self, log), code: code, log)
+        record(Authorship(), nil, StageRecorder(self, log), code: code, log)
     }
 
     private func record(
-        _ author: Authorship, _ confidence: Double?, _ stages: Stages, code: String?, _ log: ExecutionLog
+        _ author: Authorship, _ confidence: Double?, _ stages: StageRecorder, code: String?, _ log: ExecutionLog
     ) -> ExecutionRecord {
         let decision = try? route.get()
         let rule: RoutingRule? =
@@ -95,7 +97,7 @@ package struct RoutedQuestion {
 }
 
 /// The stages that a question reaches on this device.
-struct Stages {
+struct StageRecorder {
     private var times: [StageTime]
 
     /// Creates the stages of a question that was just created, and routed if it has a route.

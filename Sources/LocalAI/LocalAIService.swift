@@ -4,9 +4,9 @@ import NagzAI
 
 /// Answers AI operations on this device only: the service of privacy level `local`.
 ///
-/// It holds the cache, the rules and, where the person has one, a model on this device: nothing that could send a
-/// request to another machine, so whoever has only this value cannot reach the network. The digest covers the week as
-/// far as this device holds it: everybody's on a guardian's device, the person's own on any other.
+/// It has the cache, the rules and possibly a model on this device, but nothing that could send a request to another
+/// machine, so code that has only this value cannot reach the network. The digest covers the rows that this device has:
+/// those of the whole family on a guardian's device, and the person's own on any other.
 public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics
@@ -16,10 +16,10 @@ public struct LocalAIService: AIService {
     private let continuesSession: Bool
 
     /// - Parameters:
-    ///   - models: the models that write the texts of answers, where the person's mode allows it.
-    ///   - dialog: how constraints warn the person and ask for confirmations.
+    ///   - models: the models that write the texts of answers, if the person's mode allows it.
+    ///   - dialog: shows the warnings of constraints, and asks for confirmations.
     ///   - continuesSession: whether questions belong to the device's AI session, and are added to it.
-    ///   - log: records each answer and each refusal, and knows whose device it is.
+    ///   - log: records each answer and each refusal, and has the person who uses the device.
     public init(
         facts: CacheFacts, heuristics: Heuristics, models: LocalModels = .none, dialog: ConstraintDialog = .silent,
         log: ExecutionLog, continuesSession: Bool = false
@@ -33,8 +33,8 @@ public struct LocalAIService: AIService {
     }
 
     /// An operation without facts, such as summarising an excuse, needs the consent but no synced cache.
-    /// - Throws: `CacheMiss` where the cache lacks a fact, `LocalRefusal` where the device may not answer,
-    ///   `QuestionRefusal` where the question is not to be answered.
+    /// - Throws: `CacheMiss` if the cache lacks a fact, `LocalRefusal` if the device may not answer, `QuestionRefusal`
+    ///   if the question must not be answered.
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
@@ -47,8 +47,7 @@ public struct LocalAIService: AIService {
     }
 
     /// Answers a question that was routed before. A refusal is not recorded, because the server may still answer.
-    /// - Parameter replaced: the reason for which the server, which was asked before, did not answer; nil if it was not
-    ///   asked.
+    /// - Parameter replaced: the reason why the server did not answer before; nil if it was not asked.
     package func answerRouted<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ routed: RoutedQuestion,
         replacing replaced: FallbackReason? = nil
@@ -56,21 +55,21 @@ public struct LocalAIService: AIService {
         try require(operation)
         var facts = facts
         if continuesSession { facts.session = try facts.cache.sessionTurns(of: facts.family, at: now) }
-        let known = try await question.facts(from: facts)
-        var response = operation.rule(heuristics, question, known).response
+        let questionFacts = try await question.facts(from: facts)
+        var response = operation.rule(heuristics, question, questionFacts).response
         var author = Authorship(fallback: replaced ?? (routed.lacksTask ? .taskNotCovered : nil))
-        var stages = Stages(routed, log)
+        var stages = StageRecorder(routed, log)
         if let writer = routed.writer, let wording = operation.wording,
-            let told = wording.facts(heuristics, question, known, try facts.names())
+            let promptFacts = wording.facts(heuristics, question, questionFacts, try facts.names())
         {
             author = try await word(&response, wording, writer, told, routed)
             try Task.checkCancellation()
-            // Either may have been withdrawn while the model wrote.
+            // Consent or preference may have been withdrawn while the model wrote.
             try requireConsent()
             try requireSwitchedOn()
         }
         stages.execute(routed, log)
-        let record = operation.record(heuristics, question, known, response)
+        let record = operation.record(heuristics, question, questionFacts, response)
         let told = routed.record(record, by: author, stages, log)
         log.store(told)
         if continuesSession {
@@ -80,8 +79,8 @@ public struct LocalAIService: AIService {
         return response
     }
 
-    /// Has the model word the response.
-    /// - Throws: `LocalRefusal.modelUnavailable` where it alone may answer.
+    /// Lets the model word the response.
+    /// - Throws: `LocalRefusal.modelUnavailable` if only the model may answer.
     private func word<Question, Response>(
         _ response: inout Response, _ wording: ModelWording<Question, Response>, _ writer: ModelWriter,
         _ told: PromptFacts, _ routed: RoutedQuestion
@@ -102,8 +101,8 @@ public struct LocalAIService: AIService {
         }
     }
 
-    /// Decides where a question is answered, by the constraints and the person's choices. It warns the person, and asks
-    /// for a confirmation where a constraint wants one.
+    /// Decides where a question is answered, by the constraints and the person's choices. It shows warnings, and asks
+    /// for a confirmation if a constraint requires one.
     /// - Parameters:
     ///   - requiresOffline: whether the question must not leave the device.
     ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
@@ -114,25 +113,25 @@ public struct LocalAIService: AIService {
         let choices = try choices
         let selection = await models.selection(for: operation.id.modelTask, choices)
         return try routing.decide(
-            operation.id, question.content, (question as? any AboutNag)?.nagID, choices,
+            operation.id, question.content, (question as? any NagRelatedQuestion)?.nagID, choices,
             requiresOffline: requiresOffline, isAvailable: isAvailable, selection, at: now)
     }
 
-    /// Returns the route and the provider that a question about records would have now; nobody is asked, and nothing is
-    /// recorded.
+    /// Returns the route and the provider that a question about records would have now, without asking for a
+    /// confirmation and without a record.
     public func preview(_ operation: AIOperationID) async throws -> Result<RoutingDecision, RoutingFailure> {
         let choices = try choices
         let isFresh = try cachedFamily?.isFresh(at: now) ?? false
-        let isMine = operation != .pushBack && (operation != .digest || choices.mode.staysOnDevice)
-        let isAvailable = try isMine && isSwitchedOn && (isFresh || operation == .summarizeExcuse)
+        let isForDevice = operation != .pushBack && (operation != .digest || choices.mode.staysOnDevice)
+        let isAvailable = try isForDevice && isSwitchedOn && (isFresh || operation == .summarizeExcuse)
         return try routing.preview(
             operation, choices, isAvailable: isAvailable,
             await models.selection(for: operation.modelTask, choices), at: now)
     }
 
     /// Returns the patterns of the person's misses that this device has not notified them of, and records these as
-    /// notified. The device looks for them by itself after a sync, where the person and their family let it answer.
-    /// They are sent to nobody else, and are not in the history.
+    /// notified. The device looks for them after a sync, if the person and their family let it answer. They are sent
+    /// to nobody else, and are not in the history.
     public func patternAlerts() async throws -> [InsightItem] {
         guard try facts.cache.hasPatternAlerts(of: facts.family), (try? requireConsent()) != nil,
             case .success(let decision) = try await preview(.patterns), decision.route == .local
@@ -159,20 +158,21 @@ public struct LocalAIService: AIService {
         return .noRoute(.networkUnavailable)
     }
 
-    /// - Throws: why the device may not answer by itself, or `CacheMiss.neverSynced`.
+    /// Checks that the device may answer an operation by itself.
+    /// - Throws: `LocalRefusal`, or `CacheMiss.neverSynced`.
     private func require<Question, Response>(_ operation: AIOperation<Question, Response>) throws {
-        if operation.onDevice == .never { throw LocalRefusal.mustBeRecorded }
+        if operation.deviceExecution == .never { throw LocalRefusal.mustBeRecorded }
         if operation.facts != .none { try facts.requireSynced() }
         try requireConsent()
         try requireSwitchedOn()
     }
 
-    /// A sentence for an excuse of that category, sent in place of the person's own words.
+    /// Returns a sentence for an excuse of a category, to be sent in place of the person's own words.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         heuristics.excuseSentence(for: category, nagID: nagID)
     }
 
-    // MARK: What holds for all
+    // MARK: State
 
     package var cachedFamily: CachedFamily? {
         get throws { try facts.cache.cachedFamily(facts.family) }
@@ -185,15 +185,15 @@ public struct LocalAIService: AIService {
         get throws { try facts.cache.network().state(at: now) }
     }
 
-    /// Records an attempt to reach the server. Errors of the cache are ignored, so that a full disk withholds no
-    /// answer.
-    /// - Parameter isOfConnection: whether no connection was established; nil for an attempt that succeeded.
-    package func recordContact(isOfConnection: Bool?) {
-        guard let isOfConnection else { return (try? facts.cache.recordAnswer()) ?? () }
-        try? facts.cache.record(NetworkWatch.Fault(at: now, isOfConnection: isOfConnection))
+    /// Records an attempt to reach the server. Errors of the cache are ignored, because a full disk must not
+    /// prevent an answer.
+    /// - Parameter isConnectionFault: whether no connection was established; nil for an attempt that succeeded.
+    package func recordContact(isConnectionFault: Bool?) {
+        guard let isConnectionFault else { return (try? facts.cache.recordAnswer()) ?? () }
+        try? facts.cache.record(NetworkWatch.Fault(at: now, isConnectionFault: isConnectionFault))
     }
 
-    /// Records that the server says that the consent is not in force, after which this device does not answer.
+    /// Records that, according to the server, the consent has ended. This device then does not answer any more.
     package func noteWithdrawal() { _ = try? facts.cache.noteWithdrawal(of: facts.family) }
 
     /// The person's choices for their questions.
@@ -201,7 +201,7 @@ public struct LocalAIService: AIService {
         get throws { try facts.cache.choices(of: facts.family) }
     }
 
-    /// Whether the person lets their device answer.
+    /// Whether the person allows answers by their device.
     public var isSwitchedOn: Bool {
         get throws { try facts.allowsOnDevice(log.user) }
     }
@@ -215,21 +215,21 @@ public struct LocalAIService: AIService {
         return max(Timestamp.Span(microseconds: 0), now - synced)
     }
 
-    /// An unknown consent counts as not given.
+    /// Checks that the consent is given. An unknown consent counts as not given.
     private func requireConsent() throws {
         guard try cachedFamily?.allowsMediation == true else { throw LocalRefusal.consentMissing }
     }
 }
 
-/// A reason for which a device may not answer by itself, although it may have the facts.
+/// A reason why a device may not answer by itself, although it may have the facts.
 public enum LocalRefusal: Error, Hashable, Sendable {
-    /// The consent `ai_mediation` is not in force, or this device does not know of it.
+    /// The consent `ai_mediation` is not given, or this device does not know of it.
     case consentMissing
-    /// The server has to record the answer, or its limits would not hold.
+    /// The server has to record the answer, because limits depend on the record.
     case mustBeRecorded
     /// The person's preference forbids answers by their device.
     case switchedOff
-    /// The person lets the operating system's model alone write, and it cannot be asked any more.
+    /// The person's mode allows only the operating system's model, which is no longer available.
     case modelUnavailable
 }
 

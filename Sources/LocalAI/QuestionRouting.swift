@@ -3,7 +3,7 @@ import NagzAI
 
 /// The dialog of constraints with the person at the device.
 public struct ConstraintDialog {
-    /// The person's decision whether to go on.
+    /// The person's decision about a prompt.
     public enum Confirmation: Sendable { case given, declined, nobodyToAsk }
 
     let warn: (String) -> Void
@@ -11,38 +11,38 @@ public struct ConstraintDialog {
 
     /// - Parameters:
     ///   - warn: shows the message of a warning.
-    ///   - confirm: shows the prompts of all constraints that ask for a confirmation, and waits for the decision.
+    ///   - confirm: shows the prompts of all constraints that require a confirmation, and returns the decision.
     public init(warn: @escaping (String) -> Void, confirm: @escaping (String) -> Confirmation) {
         self.warn = warn
         self.confirm = confirm
     }
 
-    /// Shows a prompt, and waits for the decision.
+    /// Shows a prompt, and returns the decision.
     public func decision(on prompt: String) -> Confirmation { confirm(prompt) }
 
-    /// Nobody sees warnings, and nobody can confirm.
+    /// A dialog without a person: it shows no warnings, and no prompt can be confirmed.
     public static var silent: ConstraintDialog { ConstraintDialog(warn: { _ in }, confirm: { _ in .nobodyToAsk }) }
 }
 
-/// A reason for which a question is not answered, by this device or the server.
+/// A reason why a question is not answered, by this device or the server.
 public enum QuestionRefusal: Error, Hashable, Sendable {
-    /// A constraint blocks it, or the person's choices leave no place that may answer.
+    /// A constraint blocks the question, or the person's choices allow no answer.
     case noRoute(RoutingFailure)
-    /// A constraint asks for a confirmation, and there is nobody to ask.
+    /// A constraint requires a confirmation, and no person can be asked.
     case unconfirmed(prompt: String)
     /// The person did not confirm.
     case declined
 }
 
-/// The rules that each question obeys before it is answered: the constraints and the person's choices that the latest
-/// sync has brought.
+/// Routes each question before it is answered, by the constraints and the person's choices of the latest sync.
 struct QuestionRouting {
     let cache: EventCache
     let family: FamilyID
     let dialog: ConstraintDialog
     let log: ExecutionLog
 
-    /// Decides where a question is answered; shows warnings, and asks for a confirmation where a constraint wants it.
+    /// Decides where a question is answered. It shows warnings, and asks for a confirmation if a constraint requires
+    /// one.
     /// - Parameters:
     ///   - requiresOffline: whether the question must not leave the device.
     ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
@@ -87,8 +87,8 @@ struct QuestionRouting {
         }
     }
 
-    /// Returns the route that a question about records would have, as far as is known before its facts are read. Nobody
-    /// is asked.
+    /// Returns the route that a question about records would have, as far as is known before its facts are read,
+    /// without asking for a confirmation.
     func preview(
         _ operation: AIOperationID, _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection,
         at now: Timestamp
@@ -102,8 +102,7 @@ struct QuestionRouting {
         return Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 0))
     }
 
-    /// Returns the state that the router decides by: this device, the network, the server's providers and the person's
-    /// choices.
+    /// Returns the state for the router: this device, the network, the server's providers and the person's choices.
     private func state(
         _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp
     ) throws -> RuntimeState {

@@ -1,10 +1,10 @@
 import JSON
 import NagzAI
 
-/// Anthropic's messages. The form of a structured answer is given by the prompt alone.
+/// The protocol of Anthropic's messages. Only the prompt gives the form of a structured answer.
 struct AnthropicProtocol: ModelProtocol {
     let generatePath = "/v1/messages"
-    /// The list has pages; this is the largest one.
+    /// The path of the largest page of the list.
     let modelsPath = "/v1/models?limit=1000"
 
     func headers(_ key: ModelKey?) -> [(name: String, value: String)] {
@@ -32,7 +32,7 @@ struct AnthropicProtocol: ModelProtocol {
         switch document["stop_reason"]?.stringValue {
         case "end_turn", "stop_sequence": break
         case "max_tokens", "model_context_window_exceeded":
-            // Thoughts without a text after them.
+            // The answer ended within the thoughts, before any text.
             let isThought = document["content"]?.arrayValue?.contains { $0["type"]?.stringValue == "thinking" } ?? false
             throw AnswerFault(.tooLong, isSpentOnThinking: isThought && text(of: document["content"]) == nil)
         case "refusal": throw AnswerFault(.refused)

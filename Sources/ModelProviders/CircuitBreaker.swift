@@ -1,10 +1,11 @@
-/// Leaves a provider alone for 30 seconds after three faults within 60 seconds. A pure value: the time is an input.
+/// Pauses requests to a provider for 30 seconds after three faults within 60 seconds. A pure value: the time is an
+/// input.
 struct CircuitBreaker {
     private static let faultLimit = 3
     private static let window = Duration.seconds(60)
     private static let pause = Duration.seconds(30)
 
-    /// The times of the latest faults, none of them older than the window when the last one was added.
+    /// The times of the latest faults, within one window.
     private var faults: [ContinuousClock.Instant] = []
     private var pausedUntil: ContinuousClock.Instant?
 

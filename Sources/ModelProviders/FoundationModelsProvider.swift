@@ -13,7 +13,7 @@ public final class FoundationModelsProvider: ModelProvider {
 
     private let now: () -> ContinuousClock.Instant
 
-    /// - Parameter now: a clock that only goes forward.
+    /// - Parameter now: returns the time of a monotonic clock.
     public init(now: @escaping () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
     #if canImport(FoundationModels)
@@ -27,7 +27,7 @@ public final class FoundationModelsProvider: ModelProvider {
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
         if case .unavailable(let reason) = await availability() { throw .unavailable(reason) }
-        // A schema of this framework is made at compile time; an answer that needs one comes from elsewhere.
+        // Schemas of this framework are made at compile time, so it cannot answer with the request's schema.
         guard request.schema == nil, #available(macOS 26, iOS 26, *) else { throw .unavailable(.unsupported) }
         let started = now()
         let options = GenerationOptions(temperature: request.temperature, maximumResponseTokens: request.maxTokens)

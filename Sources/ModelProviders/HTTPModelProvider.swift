@@ -3,11 +3,11 @@ import HTTPClient
 import JSON
 import NagzAI
 
-/// A model that is reached over HTTP. Used on one event loop.
+/// A model that is asked over HTTP. It is used on one event loop.
 ///
 /// A question is sent once, whatever the result. There is one exception: if the model refuses the temperature or the
-/// field of the token budget, the question is sent once more in the form that it accepts, because nothing was answered;
-/// the form is remembered for the model. A provider that asks to wait gets no question until the time that it named.
+/// field of the token budget, the question is sent once more in the form that it accepts, because there was no answer.
+/// The form is remembered for the model. A provider that asks to wait gets no question until the time that it named.
 /// After three faults within a minute it gets none for 30 seconds. Faults are distinguished by the status of a
 /// response, because the bodies of errors differ between services.
 public final class HTTPModelProvider: ModelProvider {
@@ -20,12 +20,12 @@ public final class HTTPModelProvider: ModelProvider {
     /// The name of the model, as configured.
     package let model: String
     private let key: ModelKey?
-    /// A test on a busy machine changes them.
+    /// The limits of time, which tests on a busy machine change.
     package var limits: ModelLimits
     private let now: () -> ContinuousClock.Instant
     private let health: ProviderHealth
 
-    /// The time for which the list of models is believed.
+    /// The time for which the list of models is cached.
     private static let listLifetime = Duration.seconds(10)
 
     init(
@@ -38,8 +38,9 @@ public final class HTTPModelProvider: ModelProvider {
         limits = host.limits
     }
 
-    /// A service with OpenAI's protocol: a gateway on this machine, OpenAI itself, or another one.
-    /// - Parameter now: a clock that only goes forward.
+    /// Creates the provider of a service with OpenAI's protocol: a gateway on this machine, OpenAI itself, or another
+    /// one.
+    /// - Parameter now: returns the time of a monotonic clock.
     public static func openAICompatible(
         _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost, model: String,
         key: ModelKey? = nil, schemaStyle: SchemaStyle = .jsonSchema, tokensField: TokensField = .maxTokens,
@@ -51,8 +52,8 @@ public final class HTTPModelProvider: ModelProvider {
             health: health, now: now)
     }
 
-    /// A service with Anthropic's protocol, called with a person's own key.
-    /// - Parameter now: a clock that only goes forward.
+    /// Creates the provider of a service with Anthropic's protocol, called with a person's own key.
+    /// - Parameter now: returns the time of a monotonic clock.
     public static func anthropic(
         at host: ModelHost, model: String, key: ModelKey, health: ProviderHealth = ProviderHealth(),
         now: @escaping () -> ContinuousClock.Instant = { .now }
@@ -74,7 +75,7 @@ public final class HTTPModelProvider: ModelProvider {
         var response = try await ask(request, since: started)
         if learns(from: response) {
             response = try await ask(request, since: started)
-            // What this one teaches is of use to the next question.
+            // The second refusal may show another field, which the next question then omits.
             _ = learns(from: response)
         }
         try check(response)
@@ -88,8 +89,9 @@ public final class HTTPModelProvider: ModelProvider {
             structured: try request.schema.map { schema throws(ModelFault) in try Self.fields(of: text, schema) })
     }
 
-    /// Asks for the list of models, at most every ten seconds: the configured one must be in it, because runtimes answer
-    /// requests for models that they do not have. A service without a list is asked all the same.
+    /// Returns whether the list of models, which is requested at most every ten seconds, has the configured one. This
+    /// is checked, because some runtimes answer requests for models that they do not have. A service without a list
+    /// counts as available.
     public func availability() async -> Availability {
         let asked = now()
         guard health.remainingLimitSeconds(at: asked) == nil else { return .unavailable(.limited) }
@@ -103,7 +105,7 @@ public final class HTTPModelProvider: ModelProvider {
                 "GET", wire.modelsPath, wire.headers(key), nil, min(limits.list, limits.whole))
             availability = try lists(response) ? .available : .unavailable(.unknownModel)
         } catch {
-            // A caller that went away says nothing of the provider.
+            // A cancelled request says nothing about the provider.
             if error == .cancelled { return .unavailable(.failed) }
             availability = .unavailable(UnavailabilityReason(error))
         }
@@ -111,7 +113,7 @@ public final class HTTPModelProvider: ModelProvider {
         return availability
     }
 
-    /// Whether a list has the model, or there is no list. A name without a tag is the one with the tag `latest`.
+    /// Returns whether the list has the model, or the service has no list. A name without a tag means the tag `latest`.
     private func lists(_ response: HTTPClientResponse) throws(ModelFault) -> Bool {
         if [404, 405, 501].contains(response.status) { return true }
         try check(response)
@@ -125,15 +127,15 @@ public final class HTTPModelProvider: ModelProvider {
     private func ask(
         _ request: ModelRequest, since started: ContinuousClock.Instant
     ) async throws(ModelFault) -> HTTPClientResponse {
-        let left = limits.whole - (now() - started)
-        guard left > .zero else { throw .timedOut }
+        let remaining = limits.whole - (now() - started)
+        guard remaining > .zero else { throw .timedOut }
         var headers = wire.headers(key) + [("Content-Type", "application/json")]
         if let traceparent = request.traceparent { headers.append(("traceparent", traceparent)) }
         let body = wire.body(request, model: model, health.habits(of: model))
-        return try await send("POST", wire.generatePath, headers, body, left)
+        return try await send("POST", wire.generatePath, headers, body, remaining)
     }
 
-    /// Whether a refusal names a field that the next request leaves out.
+    /// Learns from a refusal; returns whether the next request omits or replaces a field.
     private func learns(from response: HTTPClientResponse) -> Bool {
         guard response.status == 400 || response.status == 422 else { return false }
         var habits = health.habits(of: model)
@@ -147,7 +149,7 @@ public final class HTTPModelProvider: ModelProvider {
         do throws(AnswerFault) { return try wire.parse(document) } catch {
             if error.isSpentOnThinking {
                 var habits = health.habits(of: model)
-                habits.learnThatItThinks()
+                habits.learnThinking()
                 health.learn(habits, of: model)
             }
             throw error.fault
@@ -162,8 +164,8 @@ public final class HTTPModelProvider: ModelProvider {
             return try await host.send(method, path, headers: headers, body: body, limits: limits.request(whole))
         } catch {
             let fault = ModelFault(error)
-            if fault.isOfConnection || error == .interrupted {
-                health.recordFault(at: now(), isOfConnection: fault == .unreachable)
+            if fault.isConnectionFault || error == .interrupted {
+                health.recordFault(at: now(), isConnectionFault: fault == .unreachable)
             }
             throw fault
         }
@@ -174,12 +176,12 @@ public final class HTTPModelProvider: ModelProvider {
         case 200: return
         case 401, 403: throw .keyRefused
         case 413: throw .tooLong
-        // 529 is how some say that they are overloaded.
+        // Some services answer 529 if they are overloaded.
         case 429, 529:
             let seconds = response.secondsToWait
             health.recordLimit(seconds: seconds, at: now())
             throw .limited(seconds: seconds)
-        // The one body that is read, because the status alone does not tell a prompt that is too long.
+        // This is the only error whose body is read, because the status does not show that a prompt is too long.
         case 400 where Self.isContextExceeded(response): throw .tooLong
         case 500...: health.recordFault(at: now())
         default: break
@@ -196,7 +198,7 @@ public final class HTTPModelProvider: ModelProvider {
         do throws(JSONError) { return try JSONValue(parsing: response.body) } catch { throw .unreadable }
     }
 
-    /// The fields of a structured answer.
+    /// Returns the fields of a structured answer.
     private static func fields(of text: String, _ schema: OutputSchema) throws(ModelFault) -> [String: String] {
         guard let members = (try? JSONValue(parsing: text))?.objectValue?.members else { throw .unreadable }
         var fields: [String: String] = [:]
@@ -211,7 +213,7 @@ public final class HTTPModelProvider: ModelProvider {
 
 extension HTTPClientResponse {
     /// The number of seconds that the server asks to wait: `Retry-After` in seconds, or as a date, which is compared
-    /// with the server's own `Date`; nil if it does not say so.
+    /// with the server's own `Date`; nil if it names no time.
     var secondsToWait: Int? {
         if let retryAfterSeconds { return retryAfterSeconds }
         guard let until = header("retry-after").flatMap({ Timestamp(httpDate: $0) }),
@@ -228,12 +230,12 @@ extension ModelFault {
         case .timedOut: self = .timedOut
         case .tooLarge, .interrupted: self = .unreadable
         case .cancelled: self = .cancelled
-        // The URL, the key or the trace is not what a header or a URL can hold.
+        // The URL, the key or the trace has characters that are not allowed there.
         case .malformedRequest: self = .unavailable(.notConfigured)
         }
     }
 
-    fileprivate var isOfConnection: Bool { self == .unreachable || self == .timedOut }
+    fileprivate var isConnectionFault: Bool { self == .unreachable || self == .timedOut }
 }
 
 extension UnavailabilityReason {

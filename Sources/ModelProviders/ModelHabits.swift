@@ -1,37 +1,37 @@
 import JSON
 import NagzAI
 
-/// The fields that a model takes, as its refusals have shown.
+/// The request fields that a model accepts, learned from its refusals.
 struct ModelHabits: Hashable {
-    /// Whether it takes a temperature.
+    /// Whether the model accepts a temperature.
     private(set) var takesTemperature = true
-    /// The field for tokens that it takes; nil for the configured one.
+    /// The field for the token limit that the model accepts; nil for the configured one.
     private(set) var tokensField: TokensField?
-    /// Whether it thinks before it answers, which it takes from its tokens.
+    /// Whether the model thinks before it answers, which uses tokens.
     private(set) var thinks = false
 
-    /// The number of tokens that a model that thinks gets beside those of its answer.
+    /// The number of additional tokens for a model that thinks.
     private static let thinkingTokens = 2_048
 
     func maxTokens(of request: ModelRequest) -> Int { request.maxTokens + (thinks ? Self.thinkingTokens : 0) }
 
     /// Learns from the refusal of a request which of its fields the model does not take.
-    /// - Returns: whether there was something to learn, so that another request can be accepted.
+    /// - Returns: whether something was learned, so that a changed request may be accepted.
     mutating func learn(from refusal: HTTPRefusal) -> Bool {
         let before = self
         if refusal.isAbout("temperature") { takesTemperature = false }
         if refusal.isAbout("max_tokens"), refusal.message.contains("max_completion_tokens") {
-            // Only models that think ask for that field.
+            // Only models that think require this field.
             (tokensField, thinks) = (.maxCompletionTokens, true)
         }
         return self != before
     }
 
     /// Learns from an answer whose tokens went into thinking.
-    mutating func learnThatItThinks() { thinks = true }
+    mutating func learnThinking() { thinks = true }
 }
 
-/// The body of a request's refusal, in the forms that services have.
+/// The body of a refusal, in any of the forms that services use.
 struct HTTPRefusal {
     let message: String
     private let field: String?

@@ -5,11 +5,11 @@ import LoopbackClient
 public enum ModelHost {
     /// A gateway on this machine.
     case loopback(LoopbackClient, LoopbackURL)
-    /// A third party. The client's guard MUST NOT allow addresses of the own network, because people choose the URL.
+    /// A third party. The client's guard MUST NOT allow addresses of the private network, because people choose the
+    /// URL.
     case thirdParty(HTTPClient, ThirdPartyURL)
 
-    /// Sends a request once, over a connection of its own: one that was idle may have been closed by the other end, which
-    /// says nothing of the provider.
+    /// Sends a request once, over a new connection, because the other end may have closed an idle one.
     func send(
         _ method: String, _ path: String, headers: [(name: String, value: String)], body: [UInt8]?,
         limits: HTTPClientRequest.Limits
@@ -36,7 +36,7 @@ public enum ModelHost {
 
 /// The base URL of a third party's service: `https` only, with a host and an optional path, and nothing else.
 public struct ThirdPartyURL: Hashable, Sendable {
-    /// The URL without slashes at its end.
+    /// The URL without trailing slashes.
     public let text: String
 
     public init?(_ text: String) {
@@ -50,14 +50,14 @@ public struct ThirdPartyURL: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether the host may be one of the public internet by its name: an address, or a name with a dot whose last label no
+    /// Whether the host may be on the public internet: it is an address, or a name with a dot whose last label no
     /// standard reserves for other uses (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`).
     public var hasPublicName: Bool {
         let host = text.dropFirst("https://".utf8.count).prefix { $0 != "/" }
         if host.hasPrefix("[") { return true }
         let labels = host.prefix { $0 != ":" }.split(separator: ".", omittingEmptySubsequences: false)
         guard let last = labels.last, !last.isEmpty else { return false }
-        // What resolvers read as an address, in any notation, is checked as one when it is connected to.
+        // Text that resolvers read as an address, in any notation, is checked when the connection is opened.
         if last.first.map({ ("0"..."9").contains($0) }) == true { return true }
         let isHome = labels.suffix(2).map { $0.lowercased() } == ["home", "arpa"]
         return labels.count > 1 && !isHome && !Self.reserved.contains(last.lowercased())
@@ -68,12 +68,13 @@ public struct ThirdPartyURL: Hashable, Sendable {
     ]
 }
 
-/// The time that a call may take.
+/// The limits of a call.
 package struct ModelLimits: Sendable {
+    /// The maximum duration of opening a connection.
     var connecting: Duration
-    /// A question with everything that it needs.
+    /// The maximum duration of a question, including the list of models.
     var whole: Duration
-    /// The list of models.
+    /// The maximum duration of the request for the list of models.
     var list: Duration
 
     package init(connecting: Duration, whole: Duration, list: Duration = .seconds(2)) {
@@ -83,8 +84,9 @@ package struct ModelLimits: Sendable {
     static let loopback = Self(connecting: .seconds(1), whole: .seconds(8))
     static let thirdParty = Self(connecting: .seconds(3), whole: .seconds(20))
 
-    /// Bytes of a request and of an answer.
+    /// The maximum size of a request in bytes.
     static let requestBytes = 64 << 10
+    /// The maximum size of an answer in bytes.
     static let answerBytes = 256 << 10
 
     /// Returns the limits of a request that may take `whole` in all.
@@ -94,13 +96,13 @@ package struct ModelLimits: Sendable {
         limits.body = Self.answerBytes
         limits.connectTimeout = min(connecting, whole)
         limits.totalTimeout = whole
-        // A model is silent until it has written its whole answer.
+        // A model sends nothing before its whole answer, so a stall is no fault.
         limits.stallTimeout = whole + .seconds(1)
         return limits
     }
 }
 
-/// A secret that a provider is called with. It is not printed.
+/// The secret key of a provider's service. Its description hides it.
 public struct ModelKey: Sendable, CustomStringConvertible, CustomReflectable {
     let text: String
 

@@ -1,15 +1,17 @@
 import JSON
 import NagzAI
 
-/// The form of a provider's requests and answers. Nothing here sends anything.
+/// The form of a provider's requests and answers. It sends nothing itself.
 protocol ModelProtocol: Sendable {
-    /// The paths, after that of the base URL.
+    /// The path of a question, after that of the base URL.
     var generatePath: String { get }
+    /// The path of the list of models, after that of the base URL.
     var modelsPath: String { get }
 
     func headers(_ key: ModelKey?) -> [(name: String, value: String)]
 
-    /// - Parameter habits: what the model's refusals taught.
+    /// Returns the body of a request.
+    /// - Parameter habits: the fields that the model accepts.
     func body(_ request: ModelRequest, model: String, _ habits: ModelHabits) -> [UInt8]
 
     /// Reads an answer with status 200.
@@ -18,15 +20,15 @@ protocol ModelProtocol: Sendable {
 
 /// The contents of an answer.
 struct ModelAnswer: Hashable {
-    /// The text as it came; it may be empty.
+    /// The text as received, possibly empty.
     let text: String
     let tokenCount: Int?
 }
 
-/// A reason for which an answer with status 200 cannot be used.
+/// A reason why an answer with status 200 cannot be used.
 struct AnswerFault: Error {
     let fault: ModelFault
-    /// Whether its tokens went into thinking, so that a larger budget helps.
+    /// Whether the tokens were used for thinking, so that a larger limit helps.
     var isSpentOnThinking = false
 
     init(_ fault: ModelFault, isSpentOnThinking: Bool = false) {
@@ -35,7 +37,8 @@ struct AnswerFault: Error {
 }
 
 extension ModelProtocol {
-    /// The text of content that is a text or a list of parts; parts of another kind, as thoughts, are left out.
+    /// Returns the text of content that is a text or a list of parts. Parts of other kinds, such as thoughts, are
+    /// omitted.
     func text(of content: JSONValue?) -> String? {
         if let text = content?.stringValue { return text }
         let parts = content?.arrayValue?.compactMap { part in
@@ -44,11 +47,11 @@ extension ModelProtocol {
         return parts.flatMap { $0.isEmpty ? nil : $0.joined() }
     }
 
-    /// A pair of token counts as their sum; nil if one of them is missing or not credible.
+    /// Returns the sum of two token counts; nil if one of them is missing or not plausible.
     func tokens(_ usage: JSONValue?, _ prompt: String, _ completion: String) -> Int? {
-        let credible: ClosedRange<Int64> = 0...1_000_000_000
+        let plausibleCounts: ClosedRange<Int64> = 0...1_000_000_000
         guard let prompt = usage?[prompt]?.integerValue, let completion = usage?[completion]?.integerValue,
-            credible.contains(prompt), credible.contains(completion)
+            plausibleCounts.contains(prompt), plausibleCounts.contains(completion)
         else { return nil }
         return Int(prompt + completion)
     }
@@ -67,7 +70,7 @@ extension JSONWriter {
         }
     }
 
-    /// The schema in the terms of JSON Schema.
+    /// Writes the schema as JSON Schema.
     mutating func schema(_ schema: OutputSchema) {
         object { json in
             json.field("type", "object")

@@ -1,7 +1,7 @@
 import JSON
 import NagzAI
 
-/// OpenAI's chat completions, as many services and runtimes have them.
+/// The protocol of OpenAI's chat completions, which many services and runtimes use.
 struct OpenAIProtocol: ModelProtocol {
     let schemaStyle: SchemaStyle
     let tokensField: TokensField
@@ -56,8 +56,8 @@ struct OpenAIProtocol: ModelProtocol {
         }
     }
 
-    /// Services differ in how they say that the answer is complete; some say nothing.
-    private static let complete: Set<String> = ["", "stop", "eos", "eos_token", "end_turn", "stop_sequence"]
+    /// The values of `finish_reason` for a complete answer, which differ between services. Some send none.
+    private static let completeReasons: Set<String> = ["", "stop", "eos", "eos_token", "end_turn", "stop_sequence"]
 
     func parse(_ document: JSONValue) throws(AnswerFault) -> ModelAnswer {
         guard let choice = document["choices"]?[0] else { throw AnswerFault(.unreadable) }
@@ -65,7 +65,7 @@ struct OpenAIProtocol: ModelProtocol {
         let reason = choice["finish_reason"]
         switch reason?.stringValue?.lowercased() {
         case nil where reason == nil || reason == .null: break
-        case let word? where Self.complete.contains(word): break
+        case let word? where Self.completeReasons.contains(word): break
         case "length", "max_tokens":
             let thoughts = usage?["completion_tokens_details"]?["reasoning_tokens"]?.integerValue ?? 0
             throw AnswerFault(.tooLong, isSpentOnThinking: thoughts > 0)

@@ -2,11 +2,11 @@ import Domain
 import NagzAI
 import Synchronization
 
-/// The health of a provider, known from earlier calls: its latest faults, whether it was available, how long it took,
-/// until when it wants no question, and what its models do not take. It holds no key, so it may outlive the provider
-/// that a key was opened for. Any number of event loops share it.
+/// The health of a provider, known from earlier calls: its latest faults, availability and latency, its rate limit, and
+/// the fields that its models accept. It has no key, so it may outlive the provider of a key. Several event loops may
+/// share it.
 public final class ProviderHealth: Sendable {
-    /// Whether the provider could be asked, and when that was found out.
+    /// A check whether the provider can be asked, with its time.
     public struct Check: Sendable {
         public let availability: Availability
         public let at: ContinuousClock.Instant
@@ -16,15 +16,15 @@ public final class ProviderHealth: Sendable {
         var breaker = CircuitBreaker()
         var check: Check?
         var latency: Duration?
-        var lastFaultWasOfConnection = false
+        var wasLastFaultOfConnection = false
         /// The time until which the provider asked for no further question; nil for none.
         var limitedUntil: ContinuousClock.Instant?
         /// The habits by the model's name.
         var habits: [String: ModelHabits] = [:]
     }
 
-    /// The longest wait that is believed.
-    private static let longestWait = 86_400
+    /// The maximum number of seconds of a rate limit; a longer one is shortened.
+    private static let maxLimitSeconds = 86_400
 
     private let state = Mutex(State())
 
@@ -36,13 +36,13 @@ public final class ProviderHealth: Sendable {
     /// The time that the latest answer took; nil before the first.
     public var latestLatency: Duration? { state.withLock(\.latency) }
 
-    /// Whether the provider can be reached: offline or degraded while it is not asked because of several faults.
+    /// The state of the network to the provider: offline or degraded while requests are paused after several faults.
     public var network: NetworkState { network(at: .now) }
 
     func network(at now: ContinuousClock.Instant) -> NetworkState {
         state.withLock { state in
             guard state.breaker.isPaused(at: now) else { return .online }
-            return state.lastFaultWasOfConnection ? .offline : .degraded
+            return state.wasLastFaultOfConnection ? .offline : .degraded
         }
     }
 
@@ -54,13 +54,13 @@ public final class ProviderHealth: Sendable {
 
     func habits(of model: String) -> ModelHabits { state.withLock { $0.habits[model] } ?? ModelHabits() }
 
-    func learn(_ learned: ModelHabits, of model: String) { state.withLock { $0.habits[model] = learned } }
+    func learn(_ habits: ModelHabits, of model: String) { state.withLock { $0.habits[model] = habits } }
 
     /// Records that the provider asked for no further question for a time. Without a time, the next question may be
     /// sent.
     func recordLimit(seconds: Int?, at now: ContinuousClock.Instant) {
         guard let seconds, seconds > 0 else { return }
-        state.withLock { $0.limitedUntil = now + .seconds(min(seconds, Self.longestWait)) }
+        state.withLock { $0.limitedUntil = now + .seconds(min(seconds, Self.maxLimitSeconds)) }
     }
 
     /// Returns the remaining seconds of the provider's rate limit, rounded up; nil if a question can be sent.
@@ -72,11 +72,12 @@ public final class ProviderHealth: Sendable {
 
     func recordAnswer(after latency: Duration) { state.withLock { $0.latency = latency } }
 
-    /// - Parameter isOfConnection: whether no connection came about.
-    func recordFault(at now: ContinuousClock.Instant, isOfConnection: Bool = false) {
+    /// Records a fault.
+    /// - Parameter isConnectionFault: whether no connection was established.
+    func recordFault(at now: ContinuousClock.Instant, isConnectionFault: Bool = false) {
         state.withLock { state in
             state.breaker.recordFault(at: now)
-            state.lastFaultWasOfConnection = isOfConnection
+            state.wasLastFaultOfConnection = isConnectionFault
         }
     }
 }

@@ -1,6 +1,6 @@
 import Domain
 
-/// The names of the operations, as used in the feed, the audit log and a device's notes.
+/// The IDs of the operations, as stored in the feed, the audit log and a device's cache.
 public enum AIOperationID: String, Sendable, CaseIterable {
     case summarizeExcuse = "summarize_excuse"
     case selectTone = "select_tone"
@@ -10,7 +10,7 @@ public enum AIOperationID: String, Sendable, CaseIterable {
     case askCoach = "ask_coach"
 }
 
-/// One operation of the mediator: its question, the facts it needs, its rule, and what is recorded of a response.
+/// One operation of the mediator: its rule, the facts that the rule needs, and the record of a response.
 ///
 /// All code that runs operations is generic over this type: the heuristics, the device, the REST client, the server's
 /// mediator and the command line.
@@ -18,9 +18,10 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     public let id: AIOperationID
     /// The permission that an operation on a nag requires.
     public let nagAct: NagAct
-    /// The depth of the question's facts that the rule uses.
+    /// The facts that the rule uses.
     public let facts: FactDepth
-    public let onDevice: OnDevice
+    /// When a device runs the operation itself.
+    public let deviceExecution: DeviceExecution
     /// The rule, a pure function.
     public let rule: @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>
     /// Returns the record that the server stores of a response and its facts.
@@ -29,7 +30,8 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     public let wording: ModelWording<Question, Response>?
 
     public init(
-        _ id: AIOperationID, nagAct: NagAct = .read, facts: FactDepth = .full, onDevice: OnDevice = .first,
+        _ id: AIOperationID, nagAct: NagAct = .read, facts: FactDepth = .full,
+        deviceExecution: DeviceExecution = .first,
         rule: @escaping @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>,
         record: @escaping @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord,
         wording: ModelWording<Question, Response>? = nil
@@ -37,14 +39,14 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
         self.id = id
         self.nagAct = nagAct
         self.facts = facts
-        self.onDevice = onDevice
+        self.deviceExecution = deviceExecution
         self.rule = rule
         self.record = record
         self.wording = wording
     }
 }
 
-/// The depth of the facts that a rule uses.
+/// The amount of facts that a rule uses.
 public enum FactDepth: Sendable {
     /// No facts, only the question.
     case none
@@ -54,11 +56,11 @@ public enum FactDepth: Sendable {
     case full
 }
 
-/// Whether a device runs an operation itself.
-public enum OnDevice: Sendable {
+/// When a device runs an operation itself.
+public enum DeviceExecution: Sendable {
     /// Before it asks the server, if its cache has the facts.
     case first
-    /// Only if the server cannot be reached, because the question is about the whole family.
+    /// Only if the server cannot be reached, because the server has the facts of the whole family.
     case whenOffline
     /// Never, because each response must be recorded before the next.
     case never
@@ -73,19 +75,20 @@ public struct AIRecord: Sendable {
     public var summary: String
     /// The generated text; the audit log stores only its length and keyed digest.
     public var content: String
-    /// The counts that the response is based on.
+    /// The counts that the response is based on, by name.
     public var inputs: [(name: String, value: String)]
+    /// The result in one word or number, such as a tone or a likelihood.
     public var classification: String
     /// Whether the response counts towards a limit.
-    public var countsOnce: Bool
-    /// The confidence of the answer, 0 to 1; nil where that depends on who worded it.
+    public var countsTowardsLimit: Bool
+    /// The confidence of the answer, 0 to 1; nil where it depends on whether a model worded the answer.
     public var confidence: Double?
-    /// The grounding of a tip or a push-back; nil for other operations.
+    /// The grounding of a tip, a push-back or a coach's answer; nil for other operations.
     public var grounding: Grounding?
 
     public init(
         promptType: String? = nil, tone: AITone = .neutral, summary: String, content: String = "",
-        inputs: [(name: String, value: String)], classification: String, countsOnce: Bool = false,
+        inputs: [(name: String, value: String)], classification: String, countsTowardsLimit: Bool = false,
         confidence: Double? = nil, grounding: Grounding? = nil
     ) {
         self.promptType = promptType
@@ -94,7 +97,7 @@ public struct AIRecord: Sendable {
         self.content = content
         self.inputs = inputs
         self.classification = classification
-        self.countsOnce = countsOnce
+        self.countsTowardsLimit = countsTowardsLimit
         self.confidence = confidence
         self.grounding = grounding
     }

@@ -2,7 +2,7 @@ import Domain
 
 /// The mediator's operations.
 public enum AIOperations {
-    /// Shortens an excuse and finds its category. Neither the summary nor a part of it is recorded.
+    /// Shortens an excuse and finds its category. The feed shows only the category.
     public static let summarizeExcuse = AIOperation<ExcuseQuestion, ExcuseSummaryResponse>(
         .summarizeExcuse, facts: .none,
         rule: { heuristics, question, _ in heuristics.excuseSummary(of: question.text, nagID: question.nagID) },
@@ -30,7 +30,7 @@ public enum AIOperations {
             .selectTone(snapshot, heuristics, familyNames: names)
         })
 
-    /// A tip for a nag.
+    /// Gives a tip for a nag.
     public static let coaching = AIOperation<NagQuestion, CoachingResponse>(
         .coaching,
         rule: { heuristics, _, snapshot in heuristics.coaching(for: snapshot) },
@@ -38,13 +38,13 @@ public enum AIOperations {
             AIRecord(
                 tone: heuristics.tone(for: snapshot.facts).response.tone, summary: response.tip,
                 content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario,
-                grounding: snapshot.facts.groundingOfCoaching)
+                grounding: snapshot.facts.coachingGrounding)
         },
         wording: ModelWording(\.tip) { heuristics, _, snapshot, names in
             .coaching(snapshot, heuristics, familyNames: names)
         })
 
-    /// The weekdays on which a member repeatedly misses nags.
+    /// Finds the weekdays on which a member repeatedly misses nags.
     public static let patterns = AIOperation<MemberQuestion, PatternsResponse>(
         .patterns,
         rule: { heuristics, _, snapshot in heuristics.patterns(for: snapshot) },
@@ -55,9 +55,9 @@ public enum AIOperations {
                 classification: "\(response.insights.count)")
         })
 
-    /// The last seven days of a family or of one member.
+    /// Summarises the last seven days of a family or of one member.
     public static let digest = AIOperation<FamilyQuestion, DigestResponse>(
-        .digest, onDevice: .whenOffline,
+        .digest, deviceExecution: .whenOffline,
         rule: { heuristics, _, snapshot in heuristics.digest(for: snapshot) },
         record: { _, _, snapshot, response in
             AIRecord(
@@ -69,7 +69,7 @@ public enum AIOperations {
         },
         wording: ModelWording(\.summaryText) { heuristics, _, snapshot, _ in .digest(snapshot, heuristics) })
 
-    /// The likelihood that a nag will be completed.
+    /// Estimates the likelihood that a nag will be completed.
     public static let predictCompletion = AIOperation<NagQuestion, PredictCompletionResponse>(
         .predictCompletion,
         rule: { heuristics, _, snapshot in heuristics.prediction(for: snapshot) },
@@ -82,20 +82,20 @@ public enum AIOperations {
     /// Decides whether an insistent reminder is allowed now, and words it. A refused push-back is recorded but does not
     /// count towards the limit; a granted one counts at once.
     public static let pushBack = AIOperation<NagQuestion, PushBackResponse>(
-        .pushBack, nagAct: .askForPushBack, onDevice: .never,
+        .pushBack, nagAct: .askForPushBack, deviceExecution: .never,
         rule: { heuristics, _, snapshot in heuristics.pushBack(for: snapshot) },
         record: { _, _, snapshot, response in
             AIRecord(
                 promptType: response.shouldPushBack ? nil : "push_back_refused", tone: response.tone ?? .neutral,
                 summary: response.message ?? response.reason, content: response.message ?? "",
                 inputs: snapshot.facts.counts, classification: response.reason,
-                countsOnce: response.shouldPushBack, grounding: snapshot.facts.groundingOfPushBack)
+                countsTowardsLimit: response.shouldPushBack, grounding: snapshot.facts.pushBackGrounding)
         },
         wording: ModelWording(\.words) { heuristics, _, snapshot, names in
             .pushBack(snapshot, heuristics, familyNames: names)
         })
 
-    /// A person's own question in words. Neither the words nor a part of them are recorded.
+    /// Answers a person's own question in words. The record has only the length of the words.
     public static let askCoach = AIOperation<CoachQuestion, CoachAnswer>(
         .askCoach,
         rule: { heuristics, question, snapshot in heuristics.coachAnswer(to: question.text, for: snapshot) },

@@ -7,11 +7,12 @@ public protocol AIQuestion: Sendable {
     /// The person's own words; empty for a question about records alone.
     var content: String { get }
 
-    /// Whether the words always stay on a device that may answer. Otherwise the person's limit of tokens and choices
-    /// decide.
+    /// Whether a device that may answer never sends the words to the server. If false, the person's choices and token
+    /// limit decide.
     var keepsWordsOnDevice: Bool { get }
 
-    /// - Throws: what the source throws.
+    /// Reads the facts that belong to the question.
+    /// - Throws: the errors of the source.
     func facts(from source: some FactSource) async throws -> Facts
 }
 
@@ -20,15 +21,16 @@ extension AIQuestion {
     public var keepsWordsOnDevice: Bool { true }
 }
 
-/// A question about one nag. Its facts come from the nag's facts.
-public protocol AboutNag: AIQuestion {
+/// A question whose facts are those of one nag, or a part of them.
+public protocol NagRelatedQuestion: AIQuestion {
     var nagID: NagID { get }
 
+    /// Returns the question's facts, taken from those of its nag.
     static func facts(in snapshot: Snapshot<NagFacts>) -> Facts
 }
 
 /// A question about one nag.
-public struct NagQuestion: AboutNag, Hashable {
+public struct NagQuestion: NagRelatedQuestion, Hashable {
     public var nagID: NagID
 
     public init(nagID: NagID) { self.nagID = nagID }
@@ -41,7 +43,7 @@ public struct NagQuestion: AboutNag, Hashable {
 }
 
 /// A question about the text of an excuse. It needs no other facts.
-public struct ExcuseQuestion: AboutNag, Hashable {
+public struct ExcuseQuestion: NagRelatedQuestion, Hashable {
     public var text: String
     public var nagID: NagID
 

@@ -10,7 +10,7 @@ public protocol AIService {
     ) async throws -> Response
 }
 
-/// One method for each operation.
+// One method for each operation.
 extension AIService {
     public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
         try await answer(AIOperations.summarizeExcuse, ExcuseQuestion(text: text, nagID: nagID))

@@ -3,7 +3,7 @@ import Domain
 /// A person's own question in words, about themselves.
 public struct CoachQuestion: AIQuestion, Hashable {
     public var familyID: FamilyID
-    /// The person who asks; nil in a request, whose sender that is.
+    /// The person who asks; nil in a request, where it is the sender.
     public var userID: UserID?
     public var text: String
 
@@ -15,7 +15,7 @@ public struct CoachQuestion: AIQuestion, Hashable {
 
     public var content: String { text }
 
-    /// False: a free question may be about anything, so the person's own limit decides.
+    /// False, because a free question may be about anything: the person's token limit decides.
     public var keepsWordsOnDevice: Bool { false }
 
     public func facts(from source: some FactSource) async throws -> Snapshot<CoachFacts> {
@@ -25,7 +25,7 @@ public struct CoachQuestion: AIQuestion, Hashable {
 
 /// The facts that the coach has of a person: their nags, recent misses and streak.
 public struct CoachFacts: Hashable, Sendable {
-    /// A nag to the person that is open or that a digest counts.
+    /// A nag that the person receives, and that is open or counted in a digest.
     public struct Nag: Hashable, Sendable {
         public var id: NagID
         public var category: NagCategory

@@ -1,8 +1,8 @@
 import Domain
 
-/// The facts that words are read against to draft a nag: the family's members, and the moment and zone of the person
-/// who says them.
+/// The facts for drafting a nag from a person's words: the members of the family, and the author's time and zone.
 public struct IntentFacts: Sendable {
+    /// A member of the family, who can be the recipient.
     public struct Member: Hashable, Sendable {
         public var id: UserID
         public var name: String
@@ -13,6 +13,7 @@ public struct IntentFacts: Sendable {
         }
     }
 
+    /// The person whose words are read.
     public var author: UserID
     public var members: [Member]
     public var now: Timestamp
@@ -26,13 +27,13 @@ public struct IntentFacts: Sendable {
     }
 }
 
-/// A nag as the rules or a model (`IntentReading`) read it from a person's words.
+/// A nag that the rules, or a model (`IntentReading`), drafted from a person's words.
 ///
-/// Recipient and category come from the given lists, the due time from `DueTimeReader`.
+/// The recipient is a member of the family or the author. `DueTimeReader` reads or checks the due time.
 public struct DraftedNag: Hashable, Sendable {
     /// The confidence of the rules in their reading.
     public static let confidence = 0.3
-    /// The confidence of the rules where they did not understand what the words say of a time.
+    /// The confidence of the rules if they did not understand the words about a time.
     public static let misreadConfidence = 0.1
 
     public var recipient: UserID
@@ -41,7 +42,7 @@ public struct DraftedNag: Hashable, Sendable {
     public var dueAt: Timestamp
     public var doneDefinition: DoneDefinition
     /// The words about a time that were not understood.
-    public var misread: [String] = []
+    public var misreadPhrases: [String] = []
 
     init(
         recipient: UserID, category: NagCategory, description: String, dueAt: Timestamp, doneDefinition: DoneDefinition
@@ -53,32 +54,33 @@ public struct DraftedNag: Hashable, Sendable {
         self.doneDefinition = doneDefinition
     }
 
-    /// - Parameter text: such as "Emma has to take her pills at 7 tonight". Without a member's name the nag is for the
-    ///   author; without a time, or with one that is not understood, it is due tomorrow at 18:00.
+    /// Drafts a nag by the rules.
+    /// - Parameter text: the person's words, such as "Emma has to take her pills at 7 tonight". Without a member's name
+    ///   the nag is for the author; without a time, or with one that is not understood, it is due tomorrow at 18:00.
     public init(reading text: String, _ facts: IntentFacts) {
         let line = singleLine(text)
-        let said = words(in: line).map(\.text)
-        recipient = Self.recipient(said, facts)
-        category = Self.category(said)
+        let spokenWords = words(in: line).map(\.text)
+        recipient = Self.recipient(in: spokenWords, facts)
+        category = Self.category(of: spokenWords)
         description = line
         let reader = DueTimeReader(now: facts.now, zone: facts.zone)
         let reading = reader.read(line)
-        dueAt = reading.dueAt ?? reader.usual
-        misread = reading.misread
+        dueAt = reading.dueAt ?? reader.defaultDueTime
+        misreadPhrases = reading.misreadPhrases
         doneDefinition = .binaryCheck
     }
 
     /// Returns the member who is named first; if several names begin at the same word, the member with the longest one.
     /// A name that two members share identifies nobody.
-    private static func recipient(_ said: [String], _ facts: IntentFacts) -> UserID {
-        for index in said.indices {
+    private static func recipient(in spokenWords: [String], _ facts: IntentFacts) -> UserID {
+        for index in spokenWords.indices {
             var named: Set<UserID> = []
             var length = 0
             for member in facts.members {
                 let name = words(in: member.name).map(\.text)
-                guard let first = name.first, first == said[index] else { continue }
-                let isWhole = said[index...].starts(with: name)
-                let matched = isWhole ? name.count : 1
+                guard let first = name.first, first == spokenWords[index] else { continue }
+                let isFullName = spokenWords[index...].starts(with: name)
+                let matched = isFullName ? name.count : 1
                 if matched > length { (named, length) = ([], matched) }
                 if matched == length { named.insert(member.id) }
             }
@@ -88,9 +90,9 @@ public struct DraftedNag: Hashable, Sendable {
     }
 
     /// Returns the first category, in the order of the table, of which a word occurs.
-    private static func category(_ said: [String]) -> NagCategory {
-        let said = Set(said)
-        return categoryWords.first { !said.isDisjoint(with: $0.words) }?.category ?? .other
+    private static func category(of spokenWords: [String]) -> NagCategory {
+        let distinctWords = Set(spokenWords)
+        return categoryWords.first { !distinctWords.isDisjoint(with: $0.words) }?.category ?? .other
     }
 
     private static let categoryWords: [(category: NagCategory, words: Set<String>)] = [

@@ -1,6 +1,6 @@
 import Domain
 
-/// Facts that were read together, with the time and the time zone they are valid for.
+/// Facts that were read at one moment, with that moment and a time zone.
 public struct Snapshot<Facts: Sendable>: Sendable {
     public var facts: Facts
     public var now: Timestamp
@@ -19,26 +19,27 @@ public protocol FactSource {
     func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts>
     func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts>
     func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts>
-    /// - Parameter userID: nil for the person whose source this is, where it is one person's.
+    /// - Parameter userID: nil for the owner of the source, on a device.
     func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts>
 }
 
 /// The facts for operations on one nag. Negative counts are treated as 0.
 public struct NagFacts: Hashable, Sendable {
     public var nag: NagSnapshot
-    /// `nag_missed` events of the recipient's nags in this family within `FactWindow.recent`.
+    /// The number of `nag_missed` events of the recipient's nags in this family within `FactWindow.recent`.
     public var missCount7d: Int
     /// The sum of `streak_delta` over the recipient's gamification events in this family, never below 0.
     public var streak: Int
-    /// Excuses of the recipient in this family within `FactWindow.recent` that were categorised `time_conflict`.
+    /// The number of the recipient's excuses in this family within `FactWindow.recent` with the category
+    /// `time_conflict`.
     public var timeConflictCount7d: Int
-    /// The recipient's other resolved nags of this category.
+    /// The recipient's other resolved nags of the same category.
     public var category: CompletionRecord
-    /// Those of them that were resolved within `FactWindow.recent`.
+    /// The nags of `category` that were resolved within `FactWindow.recent`.
     public var recentCategory: CompletionRecord
     /// The recipient's other resolved nags of all categories.
     public var overall: CompletionRecord
-    /// Times of this nag's `push_back` mediation events since its due cycle began, in any order.
+    /// The times of this nag's `push_back` mediation events since its due cycle began, in any order.
     public var pushBacks: [Timestamp]
     /// The latest push-back of an earlier due cycle. It does not count towards the maximum, but its cooldown applies.
     public var earlierPushBack: Timestamp?
@@ -69,7 +70,7 @@ public struct NagFacts: Hashable, Sendable {
     }
 }
 
-/// The nag of an operation.
+/// The nag that an operation is about.
 public struct NagSnapshot: Hashable, Sendable {
     public var id: NagID
     /// The family; nil for a nag over a connection.
@@ -163,7 +164,7 @@ public struct DigestFacts: Hashable, Sendable {
             self.closedAt = closedAt
         }
 
-        /// Whether a digest counts it: it is open, or it was completed or missed within `FactWindow.recent`.
+        /// Whether a digest counts the nag: it is open, or it was completed or missed within `FactWindow.recent`.
         public func isCounted(now: Timestamp) -> Bool {
             switch status {
             case .open: true
@@ -191,9 +192,9 @@ public struct DigestFacts: Hashable, Sendable {
 
 /// The time windows for counting facts, equal on server and device.
 public enum FactWindow: Sendable, CaseIterable {
-    /// (now − 7 d, now]: misses, time conflicts, resolved nags of the category, what a digest counts.
+    /// (now − 7 d, now]: for misses, time conflicts, resolved nags of a category, and digests.
     case recent
-    /// (now − 90 d, now]: misses to group by weekday.
+    /// (now − 90 d, now]: for misses by weekday.
     case patterns
 
     public func start(_ now: Timestamp) -> Timestamp {

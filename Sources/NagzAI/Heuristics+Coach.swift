@@ -3,15 +3,15 @@ import Domain
 /// The topic of a question to the coach.
 public enum CoachTopic: String, Sendable, CaseIterable {
     case tone, week, due
-    /// The facts can answer nothing of the question.
+    /// The facts cannot answer the question.
     case unknown
 }
 
 extension Heuristics {
     /// The largest number of nags that an answer cites.
-    static let citedNags = 20
+    static let maxCitations = 20
     /// The largest number of nags that an answer to “more?” lists.
-    private static let furtherNags = 3
+    private static let maxFurtherNags = 3
 
     /// Answers a person's own question from the facts about themselves: what is due, how their week went, why reminders
     /// have their tone. A question that does not clearly ask for one of these, or that is about somebody else, is
@@ -19,28 +19,29 @@ extension Heuristics {
     /// that only asks for more continues the topic of the question before.
     public func coachAnswer(to text: String, for snapshot: Snapshot<CoachFacts>) -> Outcome<CoachAnswer> {
         let facts = snapshot.facts
-        let (found, further) = coachTopics(of: text, after: facts.session)
-        let topic = found.contains(.unknown) ? .unknown : CoachTopic.allCases.first(where: found.contains) ?? .unknown
+        let (topics, followUpCount) = coachTopics(of: text, after: facts.session)
+        let topic = topics.contains(.unknown) ? .unknown : CoachTopic.allCases.first(where: topics.contains) ?? .unknown
         let tone = tone(misses: facts.missCount7d, streak: facts.streak)
         var answer = CoachAnswer(
             familyID: facts.familyID, answer: phrasebook.coachSentence(.unknown), topic: topic,
-            confidence: topic == .unknown ? 0.3 : found.count == 1 && further == 0 ? 0.9 : 0.6)
+            confidence: topic == .unknown ? 0.3 : topics.count == 1 && followUpCount == 0 ? 0.9 : 0.6)
         switch topic {
-        case .due where further > 0:
-            let nags = furtherNags(further, snapshot)
+        case .due where followUpCount > 0:
+            let nags = furtherNags(followUpCount, snapshot)
             answer.answer = furtherSentences(nags, snapshot)
             answer.citations = nags.map(\.id)
-        case .week where further > 0, .tone where further > 0: answer.answer = phrasebook.coachSentence(.noMore)
+        case .week where followUpCount > 0, .tone where followUpCount > 0:
+            answer.answer = phrasebook.coachSentence(.noMore)
         case .due:
             let open = facts.openNags
             answer.answer = dueSentences(open, snapshot)
-            answer.citations = open.prefix(Self.citedNags).map(\.id)
+            answer.citations = open.prefix(Self.maxCitations).map(\.id)
         case .week:
             let counted = facts.digestFacts.nags.enumerated().filter { $0.element.isCounted(now: snapshot.now) }
             let digest = Snapshot(facts.digestFacts, now: snapshot.now, zone: snapshot.zone)
             answer.answer = self.digest(for: digest).response.summaryText
             answer.citations = counted.map { facts.nags[$0.offset] }
-                .sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }.prefix(Self.citedNags).map(\.id)
+                .sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }.prefix(Self.maxCitations).map(\.id)
         case .tone:
             answer.answer = [
                 phrasebook.reasons[tone.rule] ?? tone.rule.rawValue,
@@ -55,21 +56,21 @@ extension Heuristics {
     /// Returns the topics of a question, and how often its session has asked for more about them.
     private func coachTopics(
         of text: String, after session: [SessionTurn]
-    ) -> (topics: Set<CoachTopic>, further: Int) {
-        var further = 0
+    ) -> (topics: Set<CoachTopic>, followUpCount: Int) {
+        var followUpCount = 0
         for question in [text] + session.reversed().map(\.question) {
-            // A turn without a person's words has the operation's name.
+            // The question of a turn without a person's words is the ID of its operation.
             guard AIOperationID(rawValue: question) == nil else { break }
             let topics = phrasebook.coachTopics.labels(in: question)
-            if !topics.isEmpty { return (topics, further) }
+            if !topics.isEmpty { return (topics, followUpCount) }
             guard phrasebook.coachFollowUps.contains(words(in: question).map(\.text)) else { break }
-            further += 1
+            followUpCount += 1
         }
-        return ([], further)
+        return ([], followUpCount)
     }
 
     /// Returns the sentences about the overdue nags, then about the next one.
-    /// - Parameter open: by due time.
+    /// - Parameter open: the open nags by due time.
     private func dueSentences(_ open: [CoachFacts.Nag], _ snapshot: Snapshot<CoachFacts>) -> String {
         let (overdue, next) = (open.filter { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now })
         var sentences: [String] = []
@@ -86,11 +87,12 @@ extension Heuristics {
 
     /// Returns the open nags for an answer to “more?”: those that neither `dueSentences` nor earlier such answers have
     /// listed.
-    private func furtherNags(_ further: Int, _ snapshot: Snapshot<CoachFacts>) -> [CoachFacts.Nag] {
+    private func furtherNags(_ followUpCount: Int, _ snapshot: Snapshot<CoachFacts>) -> [CoachFacts.Nag] {
         let open = snapshot.facts.openNags
-        let told = [open.first { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now }].map { $0?.id }
+        let listedIDs = [open.first { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now }].map { $0?.id }
         return Array(
-            open.filter { !told.contains($0.id) }.dropFirst((further - 1) * Self.furtherNags).prefix(Self.furtherNags))
+            open.filter { !listedIDs.contains($0.id) }.dropFirst((followUpCount - 1) * Self.maxFurtherNags)
+                .prefix(Self.maxFurtherNags))
     }
 
     private func furtherSentences(_ nags: [CoachFacts.Nag], _ snapshot: Snapshot<CoachFacts>) -> String {
@@ -103,11 +105,11 @@ extension Heuristics {
     ) -> String {
         phrasebook.coachSentence(
             sentence,
-            [.count: "\(count)", .task: phrasebook.name(of: nag.category), .when: moment(nag.dueAt, snapshot)])
+            [.count: "\(count)", .task: phrasebook.name(of: nag.category), .when: timeWords(for: nag.dueAt, snapshot)])
     }
 
-    /// Returns the words for a time: with the day's name if it is near, otherwise with the date.
-    private func moment(_ moment: Timestamp, _ snapshot: Snapshot<CoachFacts>) -> String {
+    /// Returns the words for a time: with a name of the day if it is near, otherwise with the date.
+    private func timeWords(for moment: Timestamp, _ snapshot: Snapshot<CoachFacts>) -> String {
         let (date, time) = snapshot.zone.local(moment)
         let clock = String(time.description.prefix(5))
         let days = date.daysSinceEpoch - snapshot.zone.local(snapshot.now).date.daysSinceEpoch

@@ -3,10 +3,10 @@ import Domain
 extension Heuristics {
     /// Shortens the text, and returns the first category, in the table's order, that has a phrase in it.
     public func excuseSummary(of text: String, nagID: NagID) -> Outcome<ExcuseSummaryResponse> {
-        let hits = phrasebook.excuses.labels(in: text)
-        let category = ExcuseCategory.allCases.first(where: hits.contains) ?? .other
+        let categories = phrasebook.excusePhrases.labels(in: text)
+        let category = ExcuseCategory.allCases.first(where: categories.contains) ?? .other
         let (confidence, rule): (Double, HeuristicRule) =
-            switch hits.count {
+            switch categories.count {
             case 0: (0.3, .excuseNoCategory)
             case 1: (0.9, .excuseOneCategory)
             default: (0.6, .excuseSeveralCategories)
@@ -20,14 +20,14 @@ extension Heuristics {
     /// Returns a sentence for an excuse of that category, to be sent in place of the author's words.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         let count = phrasebook.excuseSentences[category]?.count ?? 0
-        let number = Self.position(of: nagID, in: count, movedBy: 0)
-        return phrasebook.excuseSentence(number, for: category)
+        let index = Self.poolIndex(for: nagID, count: count, offset: 0)
+        return phrasebook.excuseSentence(index, for: category)
     }
 
-    /// The first `limit` Characters of the trimmed text.
+    /// Returns the first `limit` Characters of the trimmed text.
     ///
-    /// A Character can have any number of scalars. A Character of more than 64 bytes (twice the longest emoji) is cut
-    /// to the first scalars that fit, so the result has at most `limit` × 64 bytes.
+    /// A Character can have any number of scalars. One of more than 64 bytes (twice the longest emoji) is cut to the
+    /// first scalars that fit, so the result has at most `limit` × 64 bytes.
     static func shortened(_ text: String, to limit: Int) -> String {
         var short = ""
         for character in text.trimmed.prefix(limit) {
@@ -35,16 +35,16 @@ extension Heuristics {
                 short.append(character)
                 continue
             }
-            var kept = String.UnicodeScalarView()
+            var fittingScalars = String.UnicodeScalarView()
             var bytes = 0
             for scalar in character.unicodeScalars {
                 bytes += UTF8.width(scalar)
                 if bytes > 64 { break }
-                kept.append(scalar)
+                fittingScalars.append(scalar)
             }
             // A joiner at the end would join with the following text.
-            while kept.last == "\u{200D}" { kept.removeLast() }
-            short.unicodeScalars.append(contentsOf: kept)
+            while fittingScalars.last == "\u{200D}" { fittingScalars.removeLast() }
+            short.unicodeScalars.append(contentsOf: fittingScalars)
         }
         return short
     }

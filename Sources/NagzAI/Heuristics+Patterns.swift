@@ -1,8 +1,8 @@
 import Domain
 
 extension Heuristics {
-    /// The weekdays, in the family's time zone, of three or more nags that the user missed in the last 90 days: most
-    /// misses first, then from Monday on.
+    /// Returns the weekdays, in the family's time zone, on which three or more nags were due that the user missed in
+    /// the last 90 days: those with most misses first, then from Monday on.
     public func patterns(for snapshot: Snapshot<PatternFacts>) -> Outcome<PatternsResponse> {
         var counts: [Weekday: Int] = [:]
         for miss in snapshot.facts.misses where FactWindow.patterns.contains(miss.missedAt, now: snapshot.now) {

@@ -1,7 +1,7 @@
 import Domain
 
 extension Heuristics {
-    /// The likelihood that an open nag will be completed, and a good time for a reminder.
+    /// Returns the likelihood that a nag will be completed, and a good time for a reminder.
     ///
     /// The factors list the inputs: the two expected rates with four decimals, the counted misses (at most 3) and the
     /// streak.
@@ -22,7 +22,7 @@ extension Heuristics {
         case .open:
             let percent = Self.likelihood(category, overall, misses: Int64(misses), hasStreak: streak >= 3)
             response.likelihood = Double(percent) / 100
-            response.suggestedReminderTime = Self.reminder(snapshot, percent: percent)
+            response.suggestedReminderTime = Self.reminderTime(snapshot, percent: percent)
             return Outcome(response, .predictionWeighedRates)
         case .completed:
             response.likelihood = 1
@@ -32,8 +32,8 @@ extension Heuristics {
         }
     }
 
-    /// 0.6·r_c + 0.4·r_o − 0.1·misses + 0.05 for a streak, in hundredths, clamped to 5…95. Computed in integers over
-    /// the common denominator and rounded once, half away from zero, so that all platforms agree.
+    /// Returns 0.6·r_c + 0.4·r_o − 0.1·misses + 0.05 for a streak, in hundredths, clamped to 5…95. It is computed in
+    /// integers over the common denominator and rounded once, half up, so that all platforms agree.
     private static func likelihood(_ category: Ratio, _ overall: Ratio, misses: Int64, hasStreak: Bool) -> Int64 {
         let (c, o) = (category.expected, overall.expected)
         let correction = (hasStreak ? 5 : 0) - 10 * misses
@@ -43,12 +43,12 @@ extension Heuristics {
         return numerator <= 0 ? 5 : min(max(Ratio.rounded(numerator, denominator), 5), 95)
     }
 
-    /// The reminder time: earlier for a lower likelihood, moved before quiet hours; nil if it has passed.
-    private static func reminder(_ snapshot: Snapshot<NagFacts>, percent: Int64) -> Timestamp? {
-        let lead: Int64 = percent >= 80 ? 30 : percent >= 50 ? 60 : 120
-        let planned = snapshot.facts.nag.dueAt - .minutes(lead)
+    /// Returns the time of the reminder: earlier for a lower likelihood, and before quiet hours; nil if it has passed.
+    private static func reminderTime(_ snapshot: Snapshot<NagFacts>, percent: Int64) -> Timestamp? {
+        let leadMinutes: Int64 = percent >= 80 ? 30 : percent >= 50 ? 60 : 120
+        let plannedTime = snapshot.facts.nag.dueAt - .minutes(leadMinutes)
         let moment =
-            snapshot.facts.preferences.quietHours?.lastMoment(before: planned, in: snapshot.zone) ?? planned
+            snapshot.facts.preferences.quietHours?.lastMoment(before: plannedTime, in: snapshot.zone) ?? plannedTime
         return moment < snapshot.now ? nil : moment
     }
 }

@@ -10,7 +10,7 @@ public final class Heuristics: Sendable {
 
     // MARK: Tone
 
-    /// Three misses: firm. No miss and a streak of three: supportive. Otherwise neutral.
+    /// Returns the tone: firm after three misses, supportive after no miss and a streak of three, otherwise neutral.
     public func tone(for facts: NagFacts) -> Outcome<ToneSelectResponse> {
         let (misses, streak) = (max(0, facts.missCount7d), max(0, facts.streak))
         let (tone, rule) = tone(misses: misses, streak: streak)
@@ -26,32 +26,34 @@ public final class Heuristics: Sendable {
         return misses <= 0 && streak >= 3 ? (.supportive, .toneSteadyStreak) : (.neutral, .toneDefault)
     }
 
-    /// The tone of tips and messages: the selected tone, or if that is neutral, the tone the recipient prefers.
-    func wording(for facts: NagFacts) -> AITone {
+    /// Returns the tone of tips and messages: the selected tone, or if that is neutral, the tone that the recipient
+    /// prefers.
+    func wordingTone(for facts: NagFacts) -> AITone {
         let tone = tone(for: facts).response.tone
         return tone == .neutral ? facts.preferences.tone.aiTone : tone
     }
 
     // MARK: Coaching
 
-    /// A tip for the first matching scenario, in the selected or the preferred tone.
+    /// Returns a tip for the first matching scenario, in the selected or the preferred tone.
     ///
-    /// FNV-1a of the nag's ID selects the first tip of the pool, and each local day of the recipient moves on by one.
-    /// So the tip changes daily, and repeats only after all were shown.
+    /// FNV-1a of the nag's ID selects a tip of the pool, and each local day of the recipient selects the next one. So
+    /// the tip changes daily, and repeats only after all were shown.
     public func coaching(for snapshot: Snapshot<NagFacts>) -> Outcome<CoachingResponse> {
         let facts = snapshot.facts
         let (scenario, rule) = Self.scenario(facts)
-        let tone = wording(for: facts)
+        let tone = wordingTone(for: facts)
         let day = snapshot.zone.local(snapshot.now).date.daysSinceEpoch
         let count = phrasebook.tipCount(scenario, tone)
-        let first = Self.position(of: facts.nag.id, in: count, movedBy: day)
+        let first = Self.poolIndex(for: facts.nag.id, count: count, offset: day)
         func tip(_ number: UInt64) -> String {
             phrasebook.tip(number, scenario: scenario, tone: tone, category: facts.nag.category)
         }
-        // Nobody is told the same twice in a session, as long as the pool has something else.
-        let said = Set(facts.session.map(\.answer))
+        // A session gets no tip twice as long as the pool has another one.
+        let earlierAnswers = Set(facts.session.map(\.answer))
         let number =
-            said.isEmpty ? first : (0..<UInt64(count)).map { first &+ $0 }.first { !said.contains(tip($0)) } ?? first
+            earlierAnswers.isEmpty
+            ? first : (0..<UInt64(count)).map { first &+ $0 }.first { !earlierAnswers.contains(tip($0)) } ?? first
         return Outcome(
             CoachingResponse(
                 nagID: facts.nag.id,
@@ -74,17 +76,17 @@ public final class Heuristics: Sendable {
     // MARK: Push-back
 
     /// Decides whether an insistent reminder is allowed now, and words it. The caller MUST record a granted push-back
-    /// before the next call: only then do maximum and cooldown hold.
+    /// before the next call, because maximum and cooldown depend on the record.
     public func pushBack(for snapshot: Snapshot<NagFacts>) -> Outcome<PushBackResponse> {
         let facts = snapshot.facts
         let (reason, rule) = Self.pushBackReason(snapshot)
         var response = PushBackResponse(
             nagID: facts.nag.id, shouldPushBack: false, message: nil, tone: nil, reason: reason.rawValue)
         if reason == .boundedPushBack {
-            let tone = wording(for: facts)
+            let tone = wordingTone(for: facts)
             let timing: PushBackTiming = snapshot.now < facts.nag.dueAt ? .upcoming : .overdue
-            let number = Self.position(
-                of: facts.nag.id, in: phrasebook.messageCount(timing, tone), movedBy: Int64(facts.pushBacks.count))
+            let number = Self.poolIndex(
+                for: facts.nag.id, count: phrasebook.messageCount(timing, tone), offset: Int64(facts.pushBacks.count))
             response.shouldPushBack = true
             response.tone = self.tone(for: facts).response.tone
             response.message = phrasebook.message(number, timing, tone: tone, category: facts.nag.category)
@@ -109,8 +111,8 @@ public final class Heuristics: Sendable {
 
     // MARK: Choosing from a pool
 
-    /// An index in a pool of `count`: the hash of the ID, moved on by `steps`.
-    static func position(of id: NagID, in count: Int, movedBy steps: Int64) -> UInt64 {
+    /// Returns an index in a pool: the hash of the ID plus `steps`, modulo the count.
+    static func poolIndex(for id: NagID, count: Int, offset steps: Int64) -> UInt64 {
         guard count > 0 else { return 0 }
         let size = Int64(count)
         var hash = FNV1a()

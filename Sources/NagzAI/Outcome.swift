@@ -1,4 +1,4 @@
-/// A response with the rule that produced it, for the audit log.
+/// A response, and the rule that produced it, which the audit log names.
 public struct Outcome<Response: Sendable>: Sendable {
     public let response: Response
     public let rule: HeuristicRule
@@ -59,10 +59,10 @@ public enum CoachingScenario: String, Sendable, CaseIterable {
     case general
 }
 
-/// Whether a push-back is before or after the nag's due time, because its text must fit.
+/// Whether a push-back is before or after the nag's due time. It selects the text.
 public enum PushBackTiming: String, Sendable, CaseIterable { case upcoming, overdue }
 
-/// A reason for which a push-back was granted or refused: the `reason` of the response.
+/// The reason why a push-back was granted or refused: the `reason` of the response.
 public enum PushBackReason: String, Sendable, CaseIterable {
     case nagNotOpen = "nag_not_open"
     case modeOff = "mode_off"

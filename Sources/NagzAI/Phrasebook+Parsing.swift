@@ -7,20 +7,20 @@ extension Phrasebook {
     /// small, a text of more than 280 characters, and a text that the file's own avoid list refuses.
     public init(parsing bytes: [UInt8]) throws(PoolError) {
         self.init()
-        var spoken: [(line: Int, text: String)] = []
+        var shownTexts: [(line: Int, text: String)] = []
         var recognized = RecognizedPhrases()
-        var seen: Set<String> = []
-        try PoolLine.read(bytes, longestText: 280) { line throws(PoolProblem) in
+        var identities: Set<String> = []
+        try PoolLine.read(bytes, maxTextLength: 280) { line throws(PoolProblem) in
             let entry = try Entry(line)
-            guard seen.insert(entry.identity).inserted else { throw PoolProblem("this line stands here twice") }
+            guard identities.insert(entry.identity).inserted else { throw PoolProblem("this line stands here twice") }
             try add(entry, &recognized)
-            if entry.isSpoken { spoken.append((line.number, entry.text)) }
+            if entry.isShown { shownTexts.append((line.number, entry.text)) }
         }
-        for (phrase, category) in recognized.withVariants { _ = excuses.add(phrase, as: category) }
+        for (phrase, category) in recognized.withVariants { _ = excusePhrases.add(phrase, as: category) }
         try checkComplete()
-        for (line, text) in spoken {
-            if let word = disrespect(in: text).min() {
-                throw PoolError(line: line, problem: "says \u{201C}\(word)\u{201D}, which is to be avoided")
+        for (line, text) in shownTexts {
+            if let word = disrespectfulPhrases(in: text).min() {
+                throw PoolError(line: line, problem: "says \u{201C}\(word)\u{201D}, which is to be avoidList")
             }
         }
     }
@@ -39,17 +39,17 @@ extension Phrasebook {
             reasons[try entry.key(0)] = try entry.plainText()
         case .digest:
             let sentence: DigestSentence = try entry.key(0)
-            digest[sentence] = try entry.template(sentence.slots)
+            digestSentences[sentence] = try entry.template(sentence.slots)
         case .excuse:
             let category: ExcuseCategory = try entry.key(0)
             guard category != .other else { throw PoolProblem("other is what no phrase belongs to") }
-            guard excuses.add(entry.text, as: category) else { throw PoolProblem("no word in it") }
+            guard excusePhrases.add(entry.text, as: category) else { throw PoolProblem("no word in it") }
             recognized.excuses.append((entry.text, category))
         case .excuseSentence:
             excuseSentences[try entry.key(0), default: []].append(try entry.plainText())
         case .coach:
             let sentence: CoachSentence = try entry.key(0)
-            coach[sentence] = try entry.template(sentence.slots)
+            coachSentences[sentence] = try entry.template(sentence.slots)
         case .coachTopic:
             guard coachTopics.add(entry.text, as: try entry.key(0)) else { throw PoolProblem("no word in it") }
         case .coachFollowUp:
@@ -62,10 +62,11 @@ extension Phrasebook {
             guard !words(in: entry.text).isEmpty else { throw PoolProblem("no word in it") }
             recognized.variants[word.text, default: []].append(entry.text)
         case .avoid:
-            guard avoided.add(entry.text, as: entry.text) else { throw PoolProblem("no word in it") }
+            guard avoidList.add(entry.text, as: entry.text) else { throw PoolProblem("no word in it") }
         }
     }
 
+    /// Checks that no pool is missing or too small.
     private func checkComplete() throws(PoolError) {
         func require(_ holds: Bool, _ what: String) throws(PoolError) {
             if !holds { throw PoolError(line: nil, problem: "too few entries: \(what)") }
@@ -76,11 +77,11 @@ extension Phrasebook {
         for tone in AITone.allCases {
             for scenario in CoachingScenario.allCases {
                 try require(
-                    tipCount(scenario, tone) >= Self.fewestTips, "tip \(scenario.rawValue) \(tone.rawValue)")
+                    tipCount(scenario, tone) >= Self.minTipCount, "tip \(scenario.rawValue) \(tone.rawValue)")
             }
             for timing in PushBackTiming.allCases {
                 try require(
-                    messageCount(timing, tone) >= Self.fewestMessages, "message \(timing.rawValue) \(tone.rawValue)")
+                    messageCount(timing, tone) >= Self.minMessageCount, "message \(timing.rawValue) \(tone.rawValue)")
             }
         }
         for category in ExcuseCategory.allCases {
@@ -90,10 +91,10 @@ extension Phrasebook {
             try require(reasons[rule] != nil, "reason \(rule.rawValue)")
         }
         for sentence in CoachSentence.allCases {
-            try require(coach[sentence] != nil, "coach \(sentence.rawValue)")
+            try require(coachSentences[sentence] != nil, "coach \(sentence.rawValue)")
         }
         for sentence in DigestSentence.allCases {
-            try require(digest[sentence] != nil, "digest \(sentence.rawValue)")
+            try require(digestSentences[sentence] != nil, "digest \(sentence.rawValue)")
         }
     }
 }
@@ -107,9 +108,9 @@ private struct RecognizedPhrases {
     /// The phrases with all combinations of alternative spellings.
     var withVariants: [(phrase: String, category: ExcuseCategory)] {
         excuses.flatMap { phrase, category in
-            words(in: phrase).reduce([""]) { starts, word in
+            words(in: phrase).reduce([""]) { prefixes, word in
                 let forms = [word.text] + (variants[word.text] ?? [])
-                return starts.flatMap { start in forms.map { "\(start) \($0)" } }
+                return prefixes.flatMap { prefix in forms.map { "\(prefix) \($0)" } }
             }.dropFirst().map { (phrase: $0, category: category) }
         }
     }
@@ -141,7 +142,7 @@ private struct Entry {
     }
 
     /// Whether the text is shown to people.
-    var isSpoken: Bool {
+    var isShown: Bool {
         switch kind {
         case .excuse, .coachTopic, .coachFollowUp, .variant, .avoid: false
         case .category, .tip, .message, .reason, .digest, .excuseSentence, .coach: true

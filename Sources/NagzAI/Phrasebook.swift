@@ -6,19 +6,22 @@ public struct Phrasebook: Sendable {
     var tips: [TipPool: [Template<PhraseSlot>]] = [:]
     var messages: [MessagePool: [Template<PhraseSlot>]] = [:]
     var reasons: [HeuristicRule: String] = [:]
-    var digest: [DigestSentence: Template<PhraseSlot>] = [:]
-    var excuses = PhraseMatcher<ExcuseCategory>()
+    var digestSentences: [DigestSentence: Template<PhraseSlot>] = [:]
+    /// The phrases that are recognised in excuses.
+    var excusePhrases = PhraseMatcher<ExcuseCategory>()
     var excuseSentences: [ExcuseCategory: [String]] = [:]
-    var coach: [CoachSentence: Template<PhraseSlot>] = [:]
+    var coachSentences: [CoachSentence: Template<PhraseSlot>] = [:]
     /// The phrases that name the topic of a question to the coach; those of `unknown` ask about somebody else.
     var coachTopics = PhraseMatcher<CoachTopic>()
-    /// The words of whole questions that ask for more about the topic of the question before.
+    /// The questions, as their words, that ask for more about the topic of the previous question.
     var coachFollowUps: Set<[String]> = []
-    var avoided = PhraseMatcher<String>()
+    /// The phrases that no text may have.
+    var avoidList = PhraseMatcher<String>()
 
-    /// The smallest number of texts in a pool.
-    public static let fewestTips = 3
-    public static let fewestMessages = 4
+    /// The minimum number of tips in a pool.
+    public static let minTipCount = 3
+    /// The minimum number of push-back messages in a pool.
+    public static let minMessageCount = 4
 
     /// The English phrasebook, embedded in the program and parsed at the first call.
     public static func english() throws(PoolError) -> Phrasebook { try parsedEnglish.get() }
@@ -27,33 +30,33 @@ public struct Phrasebook: Sendable {
         try Phrasebook(parsing: PackageResources.english_pool)
     }
 
-    /// The words and phrases of the avoid list that occur in the text: shaming, threats, insults, coercion. Empty for
-    /// everything the mediator says.
-    public func disrespect(in text: String) -> Set<String> { avoided.labels(in: text) }
+    /// Returns the phrases of the avoid list that occur in the text: shaming, threats, insults, coercion. The
+    /// mediator's own texts contain none.
+    public func disrespectfulPhrases(in text: String) -> Set<String> { avoidList.labels(in: text) }
 
-    /// The number of tips for a scenario and tone.
+    /// Returns the number of tips for a scenario and tone.
     public func tipCount(_ scenario: CoachingScenario, _ tone: AITone) -> Int {
         tips[TipPool(scenario: scenario, tone: tone)]?.count ?? 0
     }
 
-    /// The number of push-back messages for a timing and tone.
+    /// Returns the number of push-back messages for a timing and tone.
     public func messageCount(_ timing: PushBackTiming, _ tone: AITone) -> Int {
         messages[MessagePool(timing: timing, tone: tone)]?.count ?? 0
     }
 
-    /// A tip of the pool; `number` is taken modulo its size.
+    /// Returns a tip of the pool; `number` is taken modulo its size.
     public func tip(_ number: UInt64, scenario: CoachingScenario, tone: AITone, category: NagCategory) -> String {
         Self.pick(number, tips[TipPool(scenario: scenario, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
     }
 
-    /// A push-back message of the pool; `number` is taken modulo its size.
+    /// Returns a push-back message of the pool; `number` is taken modulo its size.
     public func message(
         _ number: UInt64, _ timing: PushBackTiming, tone: AITone, category: NagCategory
     ) -> String {
         Self.pick(number, messages[MessagePool(timing: timing, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
     }
 
-    /// A sentence of the pool for that category; `number` is taken modulo its size.
+    /// Returns a sentence of the pool for an excuse category; `number` is taken modulo its size.
     func excuseSentence(_ number: UInt64, for category: ExcuseCategory) -> String {
         Self.pick(number, excuseSentences[category]) ?? ""
     }
@@ -61,11 +64,11 @@ public struct Phrasebook: Sendable {
     func name(of category: NagCategory) -> String { categories[category] ?? category.rawValue }
 
     func sentence(_ sentence: DigestSentence, _ values: [PhraseSlot: String] = [:]) -> String {
-        digest[sentence]?.filled(values) ?? ""
+        digestSentences[sentence]?.filled(values) ?? ""
     }
 
     func coachSentence(_ sentence: CoachSentence, _ values: [PhraseSlot: String] = [:]) -> String {
-        coach[sentence]?.filled(values) ?? ""
+        coachSentences[sentence]?.filled(values) ?? ""
     }
 
     private static func pick<Entry>(_ number: UInt64, _ pool: [Entry]?) -> Entry? {
@@ -95,7 +98,7 @@ struct MessagePool: Hashable {
 enum DigestSentence: String, CaseIterable {
     case nothingDue = "nothing_due"
     case rate, best
-    /// A sentence in the digest of one member, addressed to that member.
+    /// A sentence of a digest about one member, addressed to that member; so is `ownRate`.
     case ownNothingDue = "own_nothing_due"
     case ownRate = "own_rate"
     case openOne = "open_one"
@@ -106,7 +109,7 @@ enum DigestSentence: String, CaseIterable {
     case missedOne = "missed_one"
     case missedMany = "missed_many"
     case allDone = "all_done"
-    /// Replaces a name that is missing or that the avoid list refuses.
+    /// The words for a member whose name is missing or refused by the avoid list.
     case someone
 
     var slots: Set<PhraseSlot> {
@@ -131,7 +134,7 @@ enum CoachSentence: String, CaseIterable {
     case noMore = "no_more"
     case toneFigures = "tone_figures"
     case unknown
-    /// Times, in the place of `{when}`.
+    /// Times, which replace `{when}`.
     case today, tomorrow, yesterday, weekday, date
 
     var slots: Set<PhraseSlot> {

@@ -1,9 +1,9 @@
 /// A part of a total. Rounding uses integer arithmetic; the only floating-point step is one final division, which IEEE
 /// 754 rounds exactly, so all platforms give the same digits.
 struct Ratio {
-    /// 0…100 million, so that products of two fit in 64 bits. No family has more.
+    /// The total, clamped to 0…100 million, so that the product of two totals fits in 64 bits.
     let total: Int64
-    /// 0…total.
+    /// The part, clamped to 0…total.
     let part: Int64
 
     init(_ record: CompletionRecord) { self.init(record.completed, of: record.total) }
@@ -13,12 +13,12 @@ struct Ratio {
         self.part = min(Int64(max(0, part)), self.total)
     }
 
-    /// part / total with four decimals, rounded half up; 0 of 0 is 0.
+    /// The ratio with four decimals, rounded half up; 0 of 0 is 0.
     var fourDecimals: Double {
         total == 0 ? 0 : Double(Self.rounded(part * 10_000, total)) / 10_000
     }
 
-    /// Whole percent, rounded half up; 0 of 0 is 0.
+    /// The ratio in whole percent, rounded half up; 0 of 0 is 0.
     var percent: Int64 { total == 0 ? 0 : Self.rounded(part * 100, total) }
 
     /// The expected future rate by Laplace's rule of succession: (part + 1) / (total + 2).
@@ -29,7 +29,7 @@ struct Ratio {
         Double(Self.rounded((part + 1) * 10_000, total + 2)) / 10_000
     }
 
-    /// numerator / denominator, rounded half up. Both MUST NOT be negative.
+    /// Returns numerator / denominator, rounded half up. Both MUST NOT be negative.
     static func rounded(_ numerator: Int64, _ denominator: Int64) -> Int64 {
         (2 * numerator + denominator) / (2 * denominator)
     }

@@ -7,7 +7,7 @@ public struct ExcuseSummaryResponse: Hashable, Sendable {
     /// At most 200 user-perceived characters.
     public var summary: String
     public var category: ExcuseCategory
-    /// 0.9, 0.6 or 0.3.
+    /// The confidence: 0.9 if the excuse names one category, 0.6 for several, 0.3 for none.
     public var confidence: Double
 
     public init(nagID: NagID, summary: String, category: ExcuseCategory, confidence: Double) {
@@ -21,10 +21,10 @@ public struct ExcuseSummaryResponse: Hashable, Sendable {
 public struct ToneSelectResponse: Hashable, Sendable {
     public var nagID: NagID
     public var tone: AITone
-    /// Misses of the recipient in the last seven days.
+    /// The number of nags that the recipient missed in the last seven days.
     public var missCount7d: Int
     public var streak: Int
-    /// Describes the rule that applied.
+    /// The sentence that describes the rule.
     public var reason: String
 
     public init(nagID: NagID, tone: AITone, missCount7d: Int, streak: Int, reason: String) {
@@ -64,7 +64,7 @@ public struct PatternsResponse: Hashable, Sendable {
     }
 }
 
-/// A weekday on which the user repeatedly misses nags.
+/// A weekday on which the user repeatedly missed nags.
 public struct InsightItem: Hashable, Sendable {
     public var dayOfWeek: Weekday
     public var missCount: Int
@@ -99,11 +99,11 @@ public struct DigestResponse: Hashable, Sendable {
 public struct MemberSummary: Hashable, Sendable {
     public var userID: UserID
     public var displayName: String?
-    /// Completed, missed and overdue.
+    /// The number of completed, missed and overdue nags.
     public var totalNags: Int
     public var completed: Int
     public var missed: Int
-    /// completed / total with four decimals; 0 if there are no nags.
+    /// The ratio of completed to all nags, with four decimals; 0 if there are no nags.
     public var completionRate: Double
 
     public init(
@@ -119,13 +119,13 @@ public struct MemberSummary: Hashable, Sendable {
 }
 
 public struct DigestTotals: Hashable, Sendable {
-    /// Completed, missed and overdue.
+    /// The number of completed, missed and overdue nags.
     public var totalNags: Int
     public var completed: Int
     public var missed: Int
     /// All open nags, due or not.
     public var open: Int
-    /// Those of them whose due time has passed.
+    /// The open nags whose due time has passed.
     public var overdue: Int
     public var completionRate: Double
 
@@ -141,7 +141,7 @@ public struct DigestTotals: Hashable, Sendable {
 
 public struct PredictCompletionResponse: Hashable, Sendable {
     public var nagID: NagID
-    /// 0.05…0.95 in two decimals; 1 or 0 for a nag that is no longer open.
+    /// The likelihood: 0.05…0.95 with two decimals, or 1 or 0 for a nag that is no longer open.
     public var likelihood: Double
     /// The time to remind the recipient; nil if it has passed or the nag is not open.
     public var suggestedReminderTime: Timestamp?
@@ -172,7 +172,7 @@ public struct PushBackResponse: Hashable, Sendable {
     public var shouldPushBack: Bool
     public var message: String?
     public var tone: AITone?
-    /// `bounded_push_back`, or why the push-back was refused.
+    /// The `PushBackReason` for which the push-back was granted or refused.
     public var reason: String
 
     public init(nagID: NagID, shouldPushBack: Bool, message: String?, tone: AITone?, reason: String) {

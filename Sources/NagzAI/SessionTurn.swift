@@ -1,17 +1,17 @@
 import Domain
 
-/// A question of an AI session and its answer, so that the next one can go on from there.
+/// A question of an AI session with its answer, as context for the next questions.
 public struct SessionTurn: Hashable, Sendable {
     /// The person's words; for a question without words, the ID of the operation.
     public var question: String
     public var answer: String
-    /// The tone that the answer was in.
+    /// The tone of the answer.
     public var tone: AITone
 
     /// The maximum number of turns that a session keeps.
     public static let maxCount = 4
-    /// The longest text of a turn in Unicode scalars; what is longer is cut.
-    public static let longestText = 2_000
+    /// The maximum length of a text of a turn, in Unicode scalars; a longer one is cut.
+    public static let maxTextLength = 2_000
 
     public init(question: String, answer: String, tone: AITone) {
         self.question = Self.cut(question)
@@ -19,12 +19,12 @@ public struct SessionTurn: Hashable, Sendable {
         self.tone = tone
     }
 
-    /// The turn of an answered question.
+    /// Creates the turn of an answered question.
     public init(_ operation: AIOperationID, words: String, _ record: AIRecord) {
         self.init(question: words.isEmpty ? operation.rawValue : words, answer: record.content, tone: record.tone)
     }
 
     private static func cut(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText)))
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(maxTextLength)))
     }
 }

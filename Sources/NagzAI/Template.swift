@@ -7,7 +7,8 @@ struct Template<Slot: RawRepresentable<String> & Hashable & Sendable>: Hashable,
 
     private let parts: [Part]
 
-    /// - Throws: an unbalanced brace, or a placeholder that is unknown or not among the allowed ones.
+    /// Parses a template.
+    /// - Throws: a problem for an unbalanced brace, or a placeholder that is unknown or not allowed.
     init(_ text: String, allowing allowed: Set<Slot>) throws(PoolProblem) {
         var parts: [Part] = []
         var rest = text[...]
@@ -26,7 +27,7 @@ struct Template<Slot: RawRepresentable<String> & Hashable & Sendable>: Hashable,
         Set(parts.compactMap { if case .slot(let slot) = $0 { slot } else { nil } })
     }
 
-    /// The text with its placeholders replaced. Inserted values are not parsed, so a name may contain braces.
+    /// Returns the text with its placeholders replaced. Values are not parsed, so a name may contain braces.
     func filled(_ values: [Slot: String]) -> String {
         parts.map { part in
             switch part {

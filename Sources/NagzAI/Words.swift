@@ -1,7 +1,7 @@
 /// One word of a text, normalised for comparison.
 struct Word: Hashable {
-    /// Lower case, with plain apostrophes. Swift compares by canonical equivalence, so composed and decomposed `é` are
-    /// equal. Empty for a run of letters that is too long to be a word.
+    /// The word in lower case, with plain apostrophes. Swift compares by canonical equivalence, so composed and
+    /// decomposed `é` are equal. Empty for a run of letters that is too long to be a word.
     var text: String
     /// Whether only white space separates this word from the previous one.
     var followsDirectly: Bool
@@ -13,16 +13,16 @@ struct Word: Hashable {
 /// `'s` is dropped (“the meeting's over”). Invisible joiners and variation selectors are skipped. At most `scalarLimit`
 /// scalars are read.
 func words(in text: String) -> [Word] {
-    var cutter = WordCutter()
-    for scalar in text.unicodeScalars.prefix(scalarLimit) { cutter.take(scalar) }
-    return cutter.finish()
+    var splitter = WordSplitter()
+    for scalar in text.unicodeScalars.prefix(scalarLimit) { splitter.append(scalar) }
+    return splitter.finish()
 }
 
-/// The scalars of a text that are read: eight for each of the 2,000 characters that a client may send.
+/// The number of scalars of a text that are read: eight for each of the 2,000 characters that a client may send.
 let scalarLimit = 16_000
 
-/// A text on one line: without invisible characters, each run of white space as one space. At most `scalarLimit` scalars
-/// are read.
+/// Returns a text on one line: without invisible characters, and with one space for each run of white space. At most
+/// `scalarLimit` scalars are read.
 func singleLine(_ text: String) -> String {
     var visible = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(scalarLimit) {
@@ -35,16 +35,17 @@ func singleLine(_ text: String) -> String {
     return String(visible).split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
 
-private struct WordCutter {
+/// Splits scalars, one after the other, into words.
+private struct WordSplitter {
     private var words: [Word] = []
     private var current = String.UnicodeScalarView()
     private var length = 0
     private var hasPendingApostrophe = false
     private var followsDirectly = true
 
-    private static let longestWord = 64
+    private static let maxWordLength = 64
 
-    mutating func take(_ scalar: Unicode.Scalar) {
+    mutating func append(_ scalar: Unicode.Scalar) {
         if isApostrophe(scalar) {
             if length == 0 || hasPendingApostrophe {
                 endWord()
@@ -54,10 +55,10 @@ private struct WordCutter {
             }
         } else if isWordPart(scalar, startsWord: length == 0) {
             if hasPendingApostrophe {
-                append("'")
+                appendToWord("'")
                 hasPendingApostrophe = false
             }
-            append(scalar)
+            appendToWord(scalar)
         } else if scalar.properties.isWhitespace || scalar == "\u{200B}" {
             endWord()
         } else if !scalar.properties.isDefaultIgnorableCodePoint {
@@ -71,16 +72,16 @@ private struct WordCutter {
         return words
     }
 
-    private mutating func append(_ scalar: Unicode.Scalar) {
+    private mutating func appendToWord(_ scalar: Unicode.Scalar) {
         length += 1
-        if length <= Self.longestWord { current.append(scalar) }
+        if length <= Self.maxWordLength { current.append(scalar) }
     }
 
     private mutating func endWord() {
         let hadApostrophe = hasPendingApostrophe
         hasPendingApostrophe = false
         guard length > 0 else { return }
-        var folded = length <= Self.longestWord ? String(current).lowercased() : ""
+        var folded = length <= Self.maxWordLength ? String(current).lowercased() : ""
         if folded.hasSuffix("'s") { folded = String(folded.dropLast(2)) }
         words.append(Word(text: folded, followsDirectly: followsDirectly))
         current = String.UnicodeScalarView()
@@ -117,7 +118,7 @@ struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
 
     init() {}
 
-    /// Adds a phrase; false if it has no word.
+    /// Adds a phrase; returns false if it has no word, or one that is too long.
     mutating func add(_ phrase: String, as label: Label) -> Bool {
         let parts = words(in: phrase).map(\.text)
         guard let first = parts.first, !parts.contains("") else { return false }
@@ -125,13 +126,13 @@ struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// The labels of all phrases in the text.
+    /// Returns the labels of all phrases in the text.
     func labels(in text: String) -> Set<Label> {
-        let found = words(in: text)
+        let textWords = words(in: text)
         var labels: Set<Label> = []
-        for (index, word) in found.enumerated() {
+        for (index, word) in textWords.enumerated() {
             for phrase in phrases[word.text] ?? [] where !labels.contains(phrase.label) {
-                let following = found.dropFirst(index + 1).prefix(phrase.rest.count)
+                let following = textWords.dropFirst(index + 1).prefix(phrase.rest.count)
                 if following.map(\.text) == phrase.rest, following.allSatisfy(\.followsDirectly) {
                     labels.insert(phrase.label)
                 }

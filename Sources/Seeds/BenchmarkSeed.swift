@@ -9,15 +9,15 @@ import Server
 /// The data of deploy/bench: families of four (two guardians, two children) with a history of 90 days and about 1,300
 /// rows each, as family coordination would produce them. The rows are written in the order of their times.
 ///
-/// Ids are md5 of a letter and a number (family `f7`, person `u28`, nag `n1750`), so that load scripts can compute
+/// IDs are the MD5 of a letter and a number (family `f7`, person `u28`, nag `n1750`), so that load scripts can compute
 /// them.
 public enum BenchmarkSeed {
     public static let standardFamilies = 1_000
-    /// The number of guardians that the load scripts act as at most.
-    private static let largestTargets = 2_000
+    /// The maximum number of guardians as whom the load scripts act.
+    private static let maxTargets = 2_000
 
-    /// Fills an empty, migrated database, and writes what load scripts need into `folder`: `targets.txt` (a line for
-    /// each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten
+    /// Fills an empty, migrated database, and writes the files for load scripts into `folder`: `targets.txt` (a line
+    /// for each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten
     /// changed rows back), the pgbench scripts `w2.pgb`, `w3.pgb` and `w4.pgb`, and `pgoptions.txt` with the settings
     /// of their sessions.
     public static func run(
@@ -46,7 +46,7 @@ public enum BenchmarkSeed {
         try await run([("totals, sessions and clocks", clocksSQL(families, moment, since))])
         let (lines, scripts) = try await Schema.withDatabase(databaseURL) { database in
             progress("keys")
-            try await keepKeys(auditKeyring, database)
+            try await storeKeys(auditKeyring, database)
             let scripts = try StatementScripts(
                 tokens: tokens, database: database, now: now, since: since, families: families)
             return (try await targets(database, tokens, families, now), scripts.files)
@@ -77,7 +77,7 @@ public enum BenchmarkSeed {
                     FROM generate_series(0, 9) k) AS nags
             FROM generate_series(0, \(families * 4 - 1)) u CROSS JOIN LATERAL (SELECT u / 4 AS f) x
             JOIN memberships m ON m.user_id = md5('u' || u)::uuid
-            WHERE m.role = 'guardian' ORDER BY m.user_id LIMIT \(largestTargets)
+            WHERE m.role = 'guardian' ORDER BY m.user_id LIMIT \(maxTargets)
             """)
         return try rows.map { row in
             let claims = Tokens.Claims(user: try row["user_id"], session: try row["session_id"])
@@ -87,8 +87,8 @@ public enum BenchmarkSeed {
         }
     }
 
-    /// Stores a sealing key for each person, as ninety days of acts would have.
-    private static func keepKeys(_ keys: AuditKeyring, _ database: Database) async throws {
+    /// Stores a sealing key for each person, as their acts would have done.
+    private static func storeKeys(_ keys: AuditKeyring, _ database: Database) async throws {
         guard let master = keys.masters.first else { return }
         let random = SystemRandomness()
         let people: [Pseudonym] = try await database.query("SELECT pseudonym FROM users").map { row in
@@ -190,7 +190,7 @@ public enum BenchmarkSeed {
         """
     }
 
-    /// 2.8 events a nag: its creation, its outcome, reminders.
+    /// Returns the statement for 2.8 events a nag: its creation, its outcome, and reminders.
     private static func eventsSQL(_ part: Part, _ now: String) -> String {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source,

@@ -5,14 +5,14 @@ import NagzAI
 import SeededNumbers
 import Server
 
-/// A routine of the demo family: what its people ask of each other on ordinary days.
+/// A routine of the demo family: nags that its people send on ordinary days.
 private struct Routine {
     let from: DemoPerson
     let to: DemoPerson
     let texts: [String]
     let category: NagCategory
     let weekdays: Set<Weekday>
-    /// The hour it is due.
+    /// The hour at which the nag is due.
     let hour: Int
     /// The percentages of nags that are completed on time and late; the others are missed.
     let onTime: Int
@@ -55,7 +55,7 @@ enum DemoHistory {
                 from: daniel, to: leo, texts: ["Feed the cat", "Put the Lego away", "Clear the table"],
                 category: .chores, weekdays: [.tuesday, .thursday, .saturday], hour: 17, onTime: 60, late: 15,
                 excuses: [.forgot, .refused, .lackingResources]),
-            // What is due on Sunday evening is hardly ever done: that is Leo's weekday.
+            // Leo misses most nags of Sunday evenings, so that he has a pattern.
             Routine(
                 from: nora, to: leo, texts: ["Pack your school bag for Monday"], category: .homework,
                 weekdays: [.sunday],
@@ -92,39 +92,40 @@ enum DemoHistory {
     }
 
     private static func plan(_ routine: Routine, on day: Int, _ stage: DemoStage) {
-        let roll = stage.dice.number(below: 100)
-        var fate: DemoNag.Fate =
-            roll < routine.onTime ? .onTime : roll < routine.onTime + routine.late ? .late : .missed
-        if stage.dice.happens(3) { fate = .withdrawn }
+        let randomPercent = stage.dice.number(below: 100)
+        var outcome: DemoNag.Outcome =
+            randomPercent < routine.onTime ? .onTime : randomPercent < routine.onTime + routine.late ? .late : .missed
+        if stage.dice.happens(3) { outcome = .withdrawn }
         var excuse: ExcuseCategory?
-        if fate == .late || fate == .missed, !routine.excuses.isEmpty, stage.dice.happens(45) {
+        if outcome == .late || outcome == .missed, !routine.excuses.isEmpty, stage.dice.happens(45) {
             excuse = routine.excuses[stage.dice.number(below: routine.excuses.count)]
         }
         let due = stage.moment(day, routine.hour, 5 * stage.dice.number(below: 6))
         stage.plan(
             DemoNag(
                 from: routine.from, to: routine.to, text: stage.dice.pick(routine.texts), category: routine.category,
-                asked: due - .minutes(Int64(190 + stage.dice.number(below: 50))), due: due, fate: fate, excuse: excuse,
+                asked: due - .minutes(Int64(190 + stage.dice.number(below: 50))), due: due, outcome: outcome,
+                excuse: excuse,
                 done: routine.done))
     }
 
-    /// Walter's pills every morning, the front door every night, and the bins every week.
+    /// Plans the series: Walter's pills every morning, the front door every night, and the bins every week.
     private static func plan(series stage: DemoStage) {
         let people = stage.people
         let thursday = (-88 ... -80).first { stage.date($0).weekday == .thursday } ?? -88
         stage.plan(
             DemoNag(
                 from: people.nora, to: people.walter, text: "Blood pressure pill, with breakfast", category: .meds,
-                asked: stage.moment(-89, 8), due: stage.moment(-88, 9), fate: .onTime, done: .binaryCheck,
+                asked: stage.moment(-89, 8), due: stage.moment(-88, 9), outcome: .onTime, done: .binaryCheck,
                 recurrence: .daily))
         stage.plan(
             DemoNag(
                 from: people.nora, to: people.daniel, text: "Lock the front door, lights out", category: .chores,
-                asked: stage.moment(-89, 8), due: stage.moment(-88, 22), fate: .onTime, recurrence: .daily))
+                asked: stage.moment(-89, 8), due: stage.moment(-88, 22), outcome: .onTime, recurrence: .daily))
         stage.plan(
             DemoNag(
                 from: people.nora, to: people.daniel, text: "Bins out before the truck comes", category: .chores,
-                asked: stage.moment(thursday - 1, 9), due: stage.moment(thursday, 7, 30), fate: .onTime,
+                asked: stage.moment(thursday - 1, 9), due: stage.moment(thursday, 7, 30), outcome: .onTime,
                 recurrence: .weekly))
     }
 

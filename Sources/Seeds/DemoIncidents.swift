@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Server
 
-/// The incidents of the demo family: people come and go, rights change, and some things are refused.
+/// The incidents of the demo family: people join and leave, rights change, and some acts are refused.
 enum DemoIncidents {
     static func plan(on stage: DemoStage, birthday: Int) {
         visit(stage)
@@ -22,10 +22,10 @@ enum DemoIncidents {
         }
         let kept = DemoNag(
             from: people.nora, to: people.iris, text: "Bring back the spare key", category: .other,
-            asked: stage.moment(-75, 10), due: stage.moment(-75, 18), fate: .onTime)
+            asked: stage.moment(-75, 10), due: stage.moment(-75, 18), outcome: .onTime)
         let cancelled = DemoNag(
             from: people.daniel, to: people.iris, text: "Return the drill", category: .other,
-            asked: stage.moment(-55, 10), due: stage.moment(-54, 18), fate: .open)
+            asked: stage.moment(-55, 10), due: stage.moment(-54, 18), outcome: .open)
         stage.plan(kept)
         stage.plan(cancelled)
         stage.at(stage.moment(-55, 14)) { now in
@@ -38,23 +38,23 @@ enum DemoIncidents {
     private static func refusals(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-70, 16)) { now in
-            try await stage.refused {
+            try await stage.requireRefusal {
                 try await stage.ask(
                     DemoNag(
                         from: people.leo, to: people.maya, text: "Give back my pens", category: .other, asked: now,
-                        due: now + .hours(2), fate: .open),
+                        due: now + .hours(2), outcome: .open),
                     at: now)
             }
         }
         stage.at(stage.moment(-69, 21)) { now in
-            try await stage.refused {
+            try await stage.requireRefusal {
                 _ = try await stage.auditLog.list(
                     stage.caller(people.maya, at: now),
                     Call(AuditQuery(conditions: .init(familyID: stage.family)), NoBody()))
             }
         }
         stage.at(stage.moment(-20, 12)) { now in
-            try await stage.refused {
+            try await stage.requireRefusal {
                 _ = try await stage.reports.weekly(
                     stage.caller(people.walter, at: now),
                     Call(FamilyQuery(familyID: stage.family), NoBody()))
@@ -71,12 +71,12 @@ enum DemoIncidents {
                 stage.caller(people.daniel, at: now),
                 Call(NoParameters(), BlockCreate(targetID: people.walter.id)))
             stage.at(now + .hours(1)) { now in
-                try await stage.refused {
+                try await stage.requireRefusal {
                     try await stage.ask(
                         DemoNag(
                             from: people.walter, to: people.daniel, text: "Pick up the phone", category: .other,
                             asked: now,
-                            due: now + .hours(1), fate: .open),
+                            due: now + .hours(1), outcome: .open),
                         at: now)
                 }
             }
@@ -108,14 +108,14 @@ enum DemoIncidents {
             stage.plan(
                 DemoNag(
                     from: people.walter, to: helpers[number % helpers.count], text: text, category: .other,
-                    asked: stage.moment(day, 8, number), due: stage.moment(day, 12 + number), fate: .onTime))
+                    asked: stage.moment(day, 8, number), due: stage.moment(day, 12 + number), outcome: .onTime))
         }
         stage.at(stage.moment(day, 9)) { now in
-            try await stage.refused {
+            try await stage.requireRefusal {
                 try await stage.ask(
                     DemoNag(
                         from: people.walter, to: people.nora, text: "One more thing", category: .other, asked: now,
-                        due: now + .hours(3), fate: .open),
+                        due: now + .hours(3), outcome: .open),
                     at: now)
             }
         }
@@ -130,7 +130,7 @@ enum DemoIncidents {
                 DemoNag(
                     from: people.nora, to: people.daniel, text: "Parents' evening, room 12", category: .other,
                     asked: now,
-                    due: due, fate: .open),
+                    due: due, outcome: .open),
                 at: now)
             let change = NagUpdate(dueAt: due + .hours(3), category: .appointments)
             stage.at(now + .minutes(6)) { now in

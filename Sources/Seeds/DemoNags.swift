@@ -6,7 +6,7 @@ import Server
 
 /// A nag of the demo, and its outcome.
 struct DemoNag {
-    enum Fate {
+    enum Outcome {
         case onTime, late, missed, withdrawn
         /// The nag stays open.
         case open
@@ -18,7 +18,7 @@ struct DemoNag {
     let category: NagCategory
     let asked: Timestamp
     let due: Timestamp
-    let fate: Fate
+    let outcome: Outcome
     /// The excuse, which is submitted half an hour before the nag is due; nil for none.
     var excuse: ExcuseCategory?
     var done = DoneDefinition.acknowledgeOnly
@@ -34,7 +34,7 @@ extension DemoStage {
         at(nag.asked) { [self] now in
             let id = try await ask(nag, at: now)
             try await consult(nag, id, at: now)
-            follow(nag, id)
+            scheduleOutcome(nag, id)
         }
     }
 
@@ -69,9 +69,10 @@ extension DemoStage {
         }
     }
 
-    private func follow(_ nag: DemoNag, _ id: NagID) {
+    /// Schedules the excuse and the outcome of a nag.
+    private func scheduleOutcome(_ nag: DemoNag, _ id: NagID) {
         if let category = nag.excuse { excuse(category, nag, id, at: nag.due - .minutes(30)) }
-        switch nag.fate {
+        switch nag.outcome {
         case .open: break
         case .withdrawn:
             at(nag.asked + .minutes(25)) { [self] now in
@@ -87,7 +88,7 @@ extension DemoStage {
         case .missed:
             if dice.happens(50) { pushBack(nag, id, at: nag.due + .minutes(65)) }
             let isDismissed = dice.happens(30)
-            // The series has gone on as soon as the nag is overdue.
+            // The series creates its next instance when the nag is overdue.
             at(nag.due + .minutes(1)) { [self] now in try await scheduleNextInstance(nag, after: id, at: now) }
             at(nag.due + Self.finalWindow) { [self] now in
                 _ = try await nags.miss(id, in: family, at: now)
@@ -115,8 +116,8 @@ extension DemoStage {
         let isMissed = nag.category == .meds && next.dueAt > moment(-62, 0) && next.dueAt < moment(-61, 0)
         let instance = DemoNag(
             from: nag.from, to: nag.to, text: nag.text, category: nag.category, asked: now, due: next.dueAt,
-            fate: isMissed ? .missed : .onTime, done: nag.done, recurrence: nag.recurrence)
-        follow(instance, next.id)
+            outcome: isMissed ? .missed : .onTime, done: nag.done, recurrence: nag.recurrence)
+        scheduleOutcome(instance, next.id)
     }
 
     private func excuse(_ category: ExcuseCategory, _ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
@@ -144,12 +145,12 @@ extension DemoStage {
     }
 
     private func dismiss(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
-        // The first is always taken back, so that the audit log has one.
-        let isTakenBack = dice.happens(25) || dismissals == 0
+        // The first dismissal is always reversed, so that the audit log has a reversal.
+        let isReversed = dice.happens(25) || dismissals == 0
         dismissals += 1
         at(moment) { [self] now in
             _ = try await nags.dismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody()))
-            guard isTakenBack else { return }
+            guard isReversed else { return }
             at(now + .minutes(9)) { [self] now in
                 _ = try await nags.undismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody()))
             }

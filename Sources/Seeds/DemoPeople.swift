@@ -94,7 +94,7 @@ extension DemoStage {
         }
     }
 
-    /// Ends the person's session. Otherwise it would stay open after the demo, although nobody has its tokens.
+    /// Ends the person's session, because nobody has its tokens after the demo.
     func signOut(_ person: DemoPerson, at now: Timestamp) async throws {
         guard let session = person.session else { return }
         _ = try await sessions.logOut(
@@ -172,7 +172,7 @@ extension DemoStage {
             caller(people.nora, at: now),
             Call(MemberPath(familyID: family, userID: child.id), request))
         let wrong = child.secret == "0000" ? "1111" : "0000"
-        try await refused { try await signIn(child, secret: wrong, at: now + .minutes(5)) }
+        try await requireRefusal { try await signIn(child, secret: wrong, at: now + .minutes(5)) }
         try await signIn(child, at: now + .minutes(6))
     }
 }

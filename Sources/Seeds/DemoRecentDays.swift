@@ -2,11 +2,10 @@ import Contract
 import Domain
 import Server
 
-/// The last ten days, without random events, because what the mediator, the points and the reports show today depends
-/// on them.
+/// The last ten days, without random events, because today's mediation, points and reports depend on them.
 ///
-/// Leo: several misses (firm). Maya: homework done, no streak (neutral). Nora: one miss. Daniel: no time, again and again.
-/// Walter: all of it done (supportive).
+/// Leo: several misses (firm). Maya: homework done, no streak (neutral). Nora: one miss. Daniel: repeated time
+/// conflicts. Walter: everything done (supportive).
 enum DemoRecentDays {
     static func plan(on stage: DemoStage) {
         let people = stage.people
@@ -14,13 +13,13 @@ enum DemoRecentDays {
 
         func plan(
             _ from: DemoPerson, _ to: DemoPerson, _ text: String, _ category: NagCategory, _ day: Int, _ hour: Int,
-            _ fate: DemoNag.Fate, excuse: ExcuseCategory? = nil, done: DoneDefinition = .acknowledgeOnly
+            _ outcome: DemoNag.Outcome, excuse: ExcuseCategory? = nil, done: DoneDefinition = .acknowledgeOnly
         ) {
             let due = stage.moment(day, hour)
             stage.plan(
                 DemoNag(
                     from: from, to: to, text: text, category: category, asked: due - .minutes(200), due: due,
-                    fate: fate,
+                    outcome: outcome,
                     excuse: excuse, done: done))
         }
 
@@ -60,7 +59,7 @@ enum DemoRecentDays {
         planToday(stage)
     }
 
-    /// Plans the nags that are open now: one overdue, and something ahead for everybody.
+    /// Plans the nags that are open now: one overdue, and an upcoming one for everybody.
     private static func planToday(_ stage: DemoStage) {
         let people = stage.people
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
@@ -72,7 +71,7 @@ enum DemoRecentDays {
                 DemoNag(
                     from: from, to: to, text: text, category: category, asked: stage.end - .hours(6),
                     due: stage.end + due,
-                    fate: .open, done: done, recurrence: recurrence))
+                    outcome: .open, done: done, recurrence: recurrence))
         }
         open(nora, leo, "Tidy your room", .chores, due: .minutes(-130))
         open(daniel, leo, "Clarinet, fifteen minutes", .homework, due: .hours(26))

@@ -9,38 +9,37 @@ import Server
 /// The demo family: people of every role with a history of ninety days, so that every operation has something to
 /// return.
 ///
-/// Nothing is written directly: each sign-up, nag, completion, miss, excuse and refusal goes through the feature that
-/// serves it to clients, with its own time within those days. So stamps, points, streaks and the audit log are as in
-/// real use; a last entry records that the data is a demo's. The events are the same in every installation; IDs and
-/// secrets are not.
+/// Nothing is written directly: each sign-up, nag, completion, miss, excuse and refusal goes through the server's
+/// feature, with its own time within those days. So stamps, points, streaks and the audit log are as in real use. A
+/// last entry records that the data is a demo's. The events are the same in every installation; IDs and secrets are
+/// not.
 ///
-/// All of it is one transaction. If the process dies before the commit, nothing is left and the next run starts again.
-/// The sign-ins are announced just before the commit. So the sign-ins of every existing demo were announced; announced
-/// sign-ins without a demo are useless.
+/// All of it is one transaction. If the process dies before the commit, nothing is left, and the next run starts again.
+/// The sign-ins are announced just before the commit, so those of every existing demo were announced.
 public enum DemoSeed {
     static let days = 90
 
     /// - Parameters:
     ///   - databaseURL: the URL of the database, as the owner of the schema.
-    ///   - auditKeyring: the keys that seal what the audit log records about people; nil leaves it unsealed.
-    ///   - clock: the clock whose present is the end of the history.
-    ///   - skipsUsed: whether to do nothing, instead of throwing, when the database is in use.
+    ///   - auditKeyring: the keys that seal the audit log's bodies about people; nil leaves them unsealed.
+    ///   - clock: the clock whose present time is the end of the history.
+    ///   - skipsNonEmpty: whether to do nothing, instead of throwing, if the database has data.
     ///   - progress: called with a text about the current step.
     ///   - announce: called with the sign-ins.
-    /// - Throws: `SeedFault.notEmpty` when anything has ever been written to the database.
+    /// - Throws: `SeedFault.notEmpty` if anything has ever been written to the database.
     public static func run(
         databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),
         cost: PasswordHashing.Cost = .interactive,
-        skipsUsed: Bool, progress: @escaping @Sendable (String) -> Void,
+        skipsNonEmpty: Bool, progress: @escaping @Sendable (String) -> Void,
         announce: @escaping @Sendable ([DemoSignIn]) -> Void
     ) async throws {
         let end = clock.now()
-        let story = StoryClock(end - .days(Int64(days)))
+        let story = DemoClock(end - .days(Int64(days)))
         try await FeatureTransaction.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: story, cost: cost)
         {
             services in
             guard try await isUnused(services.database) else {
-                if skipsUsed { return }
+                if skipsNonEmpty { return }
                 throw SeedFault.notEmpty
             }
             let stage = DemoStage(services, story, until: end)
@@ -66,14 +65,14 @@ public enum DemoSeed {
         stage.at(stage.end) { now in
             for person in stage.people.members { try await stage.signOut(person, at: now) }
             try await stage.services.endDemoDeliveries(in: stage.family)
-            // Whoever reads the audit log learns that these days were a demo's.
+            // The entry shows readers of the audit log that these days are a demo's.
             try await stage.services.recordDemo(days: days, in: stage.family, stage.context(now))
         }
-        var told = -1
+        var reportedDay = -1
         try await stage.play { moment in
             let day = days - Int((stage.end - moment).microseconds / Timestamp.Span.days(1).microseconds)
-            guard day / 15 > told else { return }
-            told = day / 15
+            guard day / 15 > reportedDay else { return }
+            reportedDay = day / 15
             progress("day \(day) of \(days)")
         }
     }
@@ -84,7 +83,7 @@ public struct DemoSignIn: Sendable, CustomStringConvertible {
     public let name: String
     public let role: FamilyRole
     public let email: String?
-    /// The password, or the PIN of who has no email.
+    /// The password, or the PIN of a person without an email address.
     public let secret: String
     public let familyCode: String
     public let username: String
@@ -99,9 +98,9 @@ public struct DemoSignIn: Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        let who = "\(name), \(role.rawValue):"
-        let padding = String(repeating: " ", count: max(1, 21 - who.count))
-        guard let email else { return "\(who)\(padding)family code \(familyCode)  name \(username)  PIN \(secret)" }
-        return "\(who)\(padding)\(email)  password \(secret)"
+        let label = "\(name), \(role.rawValue):"
+        let padding = String(repeating: " ", count: max(1, 21 - label.count))
+        guard let email else { return "\(label)\(padding)family code \(familyCode)  name \(username)  PIN \(secret)" }
+        return "\(label)\(padding)\(email)  password \(secret)"
     }
 }

@@ -8,12 +8,11 @@ import SeededNumbers
 import Server
 import TimeZones
 
-/// Runs the demo: the server's own features, and a schedule of what happens when.
+/// Runs the demo: it has the server's features, and a schedule of acts.
 ///
-/// Everything goes through a feature as a request would, with the time that it has in the demo; nothing is written
-/// besides. Used on one loop.
+/// Every act goes through a feature like a request, at its time in the demo. It is used on one event loop.
 final class DemoStage {
-    typealias Deed = (Timestamp) async throws -> Void
+    typealias ScheduledAct = (Timestamp) async throws -> Void
 
     let services: Services
     let sessions: Sessions
@@ -27,7 +26,7 @@ final class DemoStage {
     let auditLog: AuditEvents
     let people: DemoHousehold
     let zone: any ZoneRules
-    /// The present, at which the demo ends.
+    /// The present time, at which the demo ends.
     let end: Timestamp
 
     var family = FamilyID(high: 0, low: 0)
@@ -36,11 +35,11 @@ final class DemoStage {
     var dice = SeededNumbers(seed: 0x6e61_677a)
     var dismissals = 0
 
-    private let clock: StoryClock
-    private var agenda: [(at: Timestamp, number: Int, deed: Deed)] = []
+    private let clock: DemoClock
+    private var agenda: [(at: Timestamp, number: Int, act: ScheduledAct)] = []
     private var added = 0
 
-    init(_ services: Services, _ clock: StoryClock, until end: Timestamp) {
+    init(_ services: Services, _ clock: DemoClock, until end: Timestamp) {
         self.services = services
         self.clock = clock
         self.end = end
@@ -60,8 +59,8 @@ final class DemoStage {
 
     // MARK: Time
 
-    /// Returns the moment of a wall-clock time so many days from today, in the family's zone; before today when
-    /// negative.
+    /// Returns the moment of a wall-clock time in the family's zone, on a day counted from today; negative for the
+    /// past.
     func moment(_ day: Int, _ hour: Int, _ minute: Int = 0) -> Timestamp {
         let time = TimeOfDay(hour: hour, minute: minute) ?? .midnight
         return zone.moment(date(day), time)
@@ -75,13 +74,13 @@ final class DemoStage {
         CallContext(systemActAt: now, services.random)
     }
 
-    /// Schedules an act. An act after the present is dropped, so its nag is still open.
-    func at(_ moment: Timestamp, _ deed: @escaping Deed) {
+    /// Schedules an act. An act after the present time is omitted, so its nag is still open.
+    func at(_ moment: Timestamp, _ act: @escaping ScheduledAct) {
         let moment = moment.flooredToMillisecond
         guard moment <= end else { return }
         added += 1
-        // Ordered from the last to the first, those of one moment in the order they were put there.
-        let entry = (at: moment, number: added, deed: deed)
+        // The agenda is ordered from last to first; acts of one moment run in the order in which they were scheduled.
+        let entry = (at: moment, number: added, act: act)
         var (low, high) = (0, agenda.count)
         while low < high {
             let middle = (low + high) / 2
@@ -97,11 +96,11 @@ final class DemoStage {
             guard let next = agenda.popLast() else { return }
             clock.moment = next.at
             progress(next.at)
-            try await next.deed(next.at)
+            try await next.act(next.at)
         }
     }
 
-    /// Takes the steps of the scheduler up to that moment, each at its time.
+    /// Runs the steps of the scheduler up to a moment, each at its time.
     private func escalate(until moment: Timestamp) async throws {
         try await nags.replaySteps(in: family, until: moment) { due in
             clock.moment = max(clock.moment, due)
@@ -110,8 +109,8 @@ final class DemoStage {
     }
 
     /// Runs an act that the family's rules must refuse. Throws if it is not refused.
-    func refused(_ deed: () async throws -> Void) async throws {
-        do { try await deed() } catch is APIError { return }
+    func requireRefusal(_ act: () async throws -> Void) async throws {
+        do { try await act() } catch is APIError { return }
         throw SeedFault.notRefused
     }
 
@@ -127,8 +126,8 @@ final class DemoStage {
     }
 }
 
-/// A clock that the story moves.
-final class StoryClock: WallClock {
+/// A clock that the demo sets.
+final class DemoClock: WallClock {
     private let time: Locked<Timestamp>
 
     init(_ start: Timestamp) { time = Locked(start) }

@@ -8,14 +8,14 @@ import Reactor
 import SQL
 import Server
 
-/// The five people whom the mobile client's development build signs in with one button each: fixed ids, used with
-/// development tokens (`Bearer dev:<user-uuid>`, `nagz serve --dev-tokens`).
+/// The five people of the mobile client's development build, which has a sign-in button for each. They have fixed IDs,
+/// and use development tokens (`Bearer dev:<user-uuid>`, `nagz serve --dev-tokens`).
 ///
 /// All of it is one transaction: if the process dies before the commit, nothing is left.
 public enum PersonaSeed {
     public static let family = FamilyID(high: 0x9380_3dda_64e6_491c, low: 0xb460_02ab_3b72_c465)
 
-    /// One of the five.
+    /// One of the five people.
     public struct Persona: Sendable {
         public let name: String
         public let role: FamilyRole
@@ -39,9 +39,9 @@ public enum PersonaSeed {
 
     /// - Parameters:
     ///   - databaseURL: the URL of the database, as the owner of the schema.
-    ///   - auditKeyring: the keys that seal what the audit log records about people; nil leaves it unsealed.
+    ///   - auditKeyring: the keys that seal the audit log's bodies about people; nil leaves them unsealed.
     /// - Returns: true if the personas were created, false if they existed.
-    /// - Throws: `SeedFault.realData` when the database holds anything but seeds.
+    /// - Throws: `SeedFault.realData` if the database has data other than seeds.
     @discardableResult
     public static func run(
         databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),
@@ -54,7 +54,7 @@ public enum PersonaSeed {
             let found = try await services.database.query(Self.state).onlyRow()
             if try found["is_seeded"] { return }
             guard try found["holds_seeds_only"] else { throw SeedFault.realData }
-            try await make(services)
+            try await create(services)
             isNew.withLock { $0 = true }
         }
         return isNew.withLock { $0 }
@@ -73,10 +73,10 @@ public enum PersonaSeed {
                        AND NOT EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id)) AS holds_seeds_only
         """
 
-    // MARK: How they are made
+    // MARK: Creation
 
     /// Creates the personas through the server's own features, in the order in which people would do it.
-    private static func make(_ services: Services) async throws {
+    private static func create(_ services: Services) async throws {
         let (sessions, families) = (Sessions(services), Families(services))
         let (consents, preferences) = (Consents(services), MemberPreferences(services))
         for guardian in [andrew, katherine] { try await signUp(guardian, sessions, services) }
@@ -108,8 +108,8 @@ public enum PersonaSeed {
         }
     }
 
-    /// Signs a persona up with a random password that is not shown, and ends the session: development tokens need
-    /// neither.
+    /// Signs a persona up with a random password that is not shown, and ends the session, because development tokens
+    /// need neither.
     private static func signUp(_ persona: Persona, _ sessions: Sessions, _ services: Services) async throws {
         let request = SignupRequest(
             email: try EmailAddress(wireText: "\(persona.name.lowercased())@personas.example.com"),

@@ -1,4 +1,4 @@
-/// A reason for which nothing was seeded.
+/// A reason why nothing was seeded.
 public enum SeedFault: Error, CustomStringConvertible {
     /// The database has families, accounts, or entries about them.
     case notEmpty

@@ -259,7 +259,7 @@ extension DocumentWriter {
     private func parameters(_ operation: OperationDeclaration) throws(UnknownType) -> [JSONValue] {
         var parameters: [JSONValue] = []
         if let type = operation.parameters {
-            let inner = Self.argument(of: type, "Asking")
+            let inner = Self.argument(of: type, "AIEnvelope")
             guard let record = records[inner ?? type] else { throw UnknownType(name: type) }
             for (field, _) in try fields(of: record) { parameters.append(try parameter(field, operation)) }
             if inner != nil {
@@ -294,7 +294,7 @@ extension DocumentWriter {
     ) throws(UnknownType) -> JSONValue {
         if let override, override["schema"] == nil { return override }
         if let override { return ["application/json": override] }
-        let schema = try schema(ofType: Self.argument(of: type, "Asking") ?? type, role)
+        let schema = try schema(ofType: Self.argument(of: type, "AIEnvelope") ?? type, role)
         return ["application/json": ["schema": schema]]
     }
 

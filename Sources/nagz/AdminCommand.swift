@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz admin`: makes, revokes and lists administrators, and purges deleted accounts.
+/// `nagz admin`: creates, lists and revokes administrators, and deletes data that has passed its retention.
 enum AdminCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -110,9 +110,9 @@ enum AdminCommand {
         let isTerminal = isatty(0) == 1 && tcgetattr(0, &settings) == 0
         if isTerminal {
             FileHandle.standardError.write(Data("password: ".utf8))
-            var quiet = settings
-            quiet.c_lflag &= ~tcflag_t(ECHO)
-            tcsetattr(0, TCSAFLUSH, &quiet)
+            var noEcho = settings
+            noEcho.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr(0, TCSAFLUSH, &noEcho)
         }
         defer {
             if isTerminal {

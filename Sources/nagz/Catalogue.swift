@@ -1,6 +1,6 @@
 import Contract
 
-/// `nagz routes`: every operation with its method, path and access.
+/// `nagz routes`: lists every operation with its method, access and path.
 enum Catalogue {
     static func printRoutes(_ arguments: Arguments) throws {
         try arguments.finish()

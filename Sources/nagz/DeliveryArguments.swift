@@ -2,7 +2,7 @@ import Foundation
 import HTTPClient
 import Server
 
-/// The options of `nagz serve` that say how notifications leave the server.
+// The options of `nagz serve` about how notifications are sent.
 extension DeliveryOptions {
     init(_ given: GivenOptions) throws {
         self.init()
@@ -17,12 +17,13 @@ extension DeliveryOptions {
     @Sendable
     static func networks(_ text: String) throws -> NetworkGuard {
         let blocks = text.split(separator: ",").map { (name: $0, block: NetworkBlock($0)) }
-        if let wrong = blocks.first(where: { $0.block == nil }) {
-            throw Complaint("takes addresses and blocks such as 192.168.0.0/16, with commas; not “\(wrong.name)”")
+        if let invalid = blocks.first(where: { $0.block == nil }) {
+            throw Complaint("takes addresses and blocks such as 192.168.0.0/16, with commas; not “\(invalid.name)”")
         }
         return NetworkGuard(allowing: blocks.compactMap(\.block))
     }
 
+    /// Reads the provider of push or text messages.
     private static func provider(_ given: GivenOptions, _ option: Option<String>, apns: Bool) throws -> Provider {
         guard let value = given.given(option), value.text != "log" else { return .log }
         if apns, value.text.hasPrefix("apns:") { return .apns(try self.apns(value, given)) }
@@ -32,7 +33,7 @@ extension DeliveryOptions {
         }
         guard let webhook = Webhook(url: value.text, secret: secret) else {
             let others = apns ? "log, apns:KEY,TEAM,TOPIC" : "log"
-            throw value.refused(Complaint("takes \(others) or the http(s) URL of a webhook"))
+            throw value.stop(Complaint("takes \(others) or the http(s) URL of a webhook"))
         }
         return .webhook(webhook)
     }
@@ -44,12 +45,12 @@ extension DeliveryOptions {
                 .configuration,
                 "no contact for push services: pass --vapid-contact mailto:YOU@EXAMPLE.ORG or an https address")
         }
-        guard let made = WebPush(key: key, contact: contact) else {
+        guard let webPush = WebPush(key: key, contact: contact) else {
             throw Stop(
                 .configuration,
                 "“\(path)” is not a private P-256 key, or --vapid-contact is not a mailto: or https: address")
         }
-        return made
+        return webPush
     }
 
     /// Reads the webhook's secret from a file.
@@ -64,11 +65,11 @@ extension DeliveryOptions {
         return secret
     }
 
-    /// `KEY,TEAM,TOPIC`, and `,sandbox` for development builds.
+    /// Reads `KEY,TEAM,TOPIC`, and `,sandbox` for development builds.
     private static func apns(_ value: GivenValue, _ given: GivenOptions) throws -> APNs {
         let words = value.text.dropFirst(5).split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 3 || words.count == 4 && words[3] == "sandbox" else {
-            throw value.refused(
+            throw value.stop(
                 Complaint("apns:KEY,TEAM,TOPIC takes a key ID, a team ID, a bundle ID and, optionally, “sandbox”"))
         }
         guard let (path, key) = try given[Options.apnsKey] else {

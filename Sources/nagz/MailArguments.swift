@@ -1,9 +1,9 @@
 import HTTPClient
 import Server
 
-/// The options of `nagz serve` that say how mails leave the server.
+// The options of `nagz serve` about how mails are sent.
 extension MailOptions {
-    /// - Returns: nil without `--mail`.
+    /// Reads the options; nil without `--mail`.
     init?(_ given: GivenOptions) throws {
         guard let value = given.given(Options.mail), value.text != "none" else { return nil }
         guard let from = try given[Options.mailFrom] else {
@@ -22,7 +22,7 @@ extension MailOptions {
         {
             return .webhook(webhook)
         }
-        throw value.refused(
+        throw value.stop(
             isWebhook
                 ? Complaint("takes a webhook only with NAGZ_WEBHOOK_SECRET_FILE, which signs the mails")
                 : Complaint(

@@ -2,9 +2,10 @@ import Glibc
 import Reactor
 import Server
 
-/// The address of `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or on loopback beside the port that serves.
+/// The address of `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or by default loopback with a port
+/// derived from `--port`.
 struct MetricsOption {
-    /// The distance of the standard port above that of `--port`, so that each instance of a machine has its own.
+    /// The distance of the default port from `--port`, so that each instance on a machine has its own.
     static let distance: UInt16 = 90
 
     private var host = "127.0.0.1"
@@ -13,7 +14,7 @@ struct MetricsOption {
     /// Whether the address was given, so that a failure to listen there is an error.
     private var isRequired = false
 
-    /// Creates the option for loopback, if the port is free.
+    /// Creates the default: loopback, if the port is free.
     /// - Parameter port: the port of `--port`. If it is 0, which means any free port, so is the port of metrics.
     init(beside port: UInt16) {
         let (above, isTooHigh) = port.addingReportingOverflow(Self.distance)

@@ -2,7 +2,7 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz migrate`: brings the database's schema up to this program's.
+/// `nagz migrate`: updates the database's schema to that of this program.
 enum Migrate {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -26,7 +26,7 @@ enum Migrate {
         }
     }
 
-    /// The folder of the migrations: `Migrations`, unless configured otherwise.
+    /// Returns the folder of the migrations: `Migrations`, unless configured otherwise.
     static func folder(_ given: GivenOptions) throws -> String {
         try given[Options.migrations] ?? existingFolder("Migrations")
     }

@@ -5,15 +5,15 @@ import ModelProviders
 import NagzAI
 import Server
 
-/// A language model on this machine, as options or the environment name it.
+/// A language model on this machine, named by options or by the environment.
 struct ModelArguments {
     let url: LoopbackURL
     let model: String
     let key: ModelKey?
 
-    /// Reads a model; nil where none is named.
+    /// Reads a model; nil if no URL is given.
     /// - Parameters:
-    ///   - url, model, keyFile: nil for what was not given; with their names for errors.
+    ///   - url, model, keyFile: the values, nil if not given, with the names of their options for errors.
     init?(
         url: (name: String, value: String?), model: (name: String, value: String?),
         keyFile: (name: String, value: String?)
@@ -36,7 +36,7 @@ struct ModelArguments {
         key = try keyFile.value.map(Self.key)
     }
 
-    /// The file's text without blanks around it.
+    /// Reads the key in a file, without white space around it.
     private static func key(_ path: String) throws -> ModelKey {
         let text = try KeyFile.read(path, name: "the model key file").trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -46,7 +46,7 @@ struct ModelArguments {
     }
 
     /// Reads the model that the environment names; nil without one.
-    static func ofEnvironment(
+    static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> ModelArguments? {
         func variable(_ name: String) -> (String, String?) { (name, environment[name]) }
@@ -55,17 +55,17 @@ struct ModelArguments {
             keyFile: variable("NAGZ_MODEL_KEY_FILE"))
     }
 
-    /// Reads the model that the options name, which are removed; else the one that the environment names. Nil without
-    /// one.
+    /// Removes the options that name a model, and reads it; without them reads the model that the environment names.
+    /// Nil without a model.
     init?(_ arguments: inout Arguments) throws {
         func option(_ name: String) throws -> (String, String?) { (name, try arguments.value(name)) }
         let own = try ModelArguments(
             url: option("--model-url"), model: option("--model-name"), keyFile: option("--model-key-file"))
-        guard let found = try own ?? Self.ofEnvironment() else { return nil }
-        self = found
+        guard let namedModel = try own ?? Self.fromEnvironment() else { return nil }
+        self = namedModel
     }
 
-    /// The prompts in a file.
+    /// Reads the prompts in a file.
     @Sendable
     static func prompts(_ path: String) throws -> PromptBook {
         guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
@@ -76,14 +76,14 @@ struct ModelArguments {
         }
     }
 
-    /// The prompts in the file that the environment names for a device; nil where it names none.
+    /// Reads the prompts in the file that the environment names for a device; nil if it names none.
     static func prompts() throws -> PromptBook? {
         try GivenOptions(environment: ProcessInfo.processInfo.environment, file: nil)[Options.modelPrompts]
     }
 }
 
 extension ModelOptions {
-    /// The gateway of `nagz serve`.
+    /// Reads the gateway of `nagz serve`.
     init(_ given: GivenOptions) throws {
         self.init()
         func named(_ option: Option<String>) -> (String, String?) { (given.label(option), given.given(option)?.text) }
@@ -95,7 +95,7 @@ extension ModelOptions {
 }
 
 extension LocalGateway {
-    /// The gateway of `nagz device`.
+    /// Creates the gateway of `nagz device`.
     convenience init(_ arguments: ModelArguments, variant: ModelFile.Variant) throws {
         try self.init(
             arguments.url, model: arguments.model, key: arguments.key,

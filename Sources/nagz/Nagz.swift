@@ -7,7 +7,7 @@ import Server
 /// The command line: one command, its options, and an exit code that scripts can use.
 @main
 struct Nagz {
-    /// Not asynchronous itself: `serve` has to block signals before there is a second thread.
+    /// Runs a command. It is not asynchronous, because `serve` has to block signals before there is a second thread.
     static func main() {
         do {
             let words = Array(CommandLine.arguments.dropFirst())
@@ -21,19 +21,19 @@ struct Nagz {
             }
             switch verb {
             case "serve":
-                // The reader of the log or of standard output may go away; other verbs end with their reader.
+                // The server must survive if the reader of its output ends; other commands end with their reader.
                 signal(SIGPIPE, SIG_IGN)
                 let signals = try TerminationSignals()
-                finish { [arguments] in try await Serve.run(arguments, signals) }
-            case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
-            case "device": finish { [arguments] in try await DeviceCommand.run(arguments) }
-            case "models": finish { [arguments] in try await ModelCommand.run(arguments) }
-            case "seed": finish { [arguments] in try await Seed.run(arguments) }
-            case "audit": finish { [arguments] in try await AuditCommand.run(arguments) }
-            case "admin": finish { [arguments] in try await AdminCommand.run(arguments) }
+                runToEnd { [arguments] in try await Serve.run(arguments, signals) }
+            case "migrate": runToEnd { [arguments] in try await Migrate.run(arguments) }
+            case "device": runToEnd { [arguments] in try await DeviceCommand.run(arguments) }
+            case "models": runToEnd { [arguments] in try await ModelCommand.run(arguments) }
+            case "seed": runToEnd { [arguments] in try await Seed.run(arguments) }
+            case "audit": runToEnd { [arguments] in try await AuditCommand.run(arguments) }
+            case "admin": runToEnd { [arguments] in try await AdminCommand.run(arguments) }
             case "config": try ConfigCommand.run(arguments)
-            case "doctor": finish { [arguments] in try await DoctorCommand.run(arguments) }
-            case "restore-check": finish { [arguments] in try await RestoreCheckCommand.run(arguments) }
+            case "doctor": runToEnd { [arguments] in try await DoctorCommand.run(arguments) }
+            case "restore-check": runToEnd { [arguments] in try await RestoreCheckCommand.run(arguments) }
             case "routes": try Catalogue.printRoutes(arguments)
             case "help": try showHelp(&arguments)
             case "completion": try Completion.run(arguments)
@@ -59,17 +59,17 @@ struct Nagz {
         print(ownText: Commands.text(of: help))
     }
 
-    /// Runs an asynchronous verb to its end.
-    private static func finish(_ verb: sending @escaping () async throws -> Void) -> Never {
+    /// Runs an asynchronous command, then ends the process.
+    private static func runToEnd(_ command: sending @escaping () async throws -> Void) -> Never {
         Task.detached {
             do {
-                try await verb()
+                try await command()
                 leave(0)
             } catch {
                 end(error)
             }
         }
-        // Not dispatchMain(): it lets the main thread take signals again.
+        // dispatchMain() is not used, because it unblocks signals in the main thread.
         while true { pause() }
     }
 
@@ -77,7 +77,8 @@ struct Nagz {
         (error as? Stop ?? Stop(.unavailable, "\(error)")).exit()
     }
 
-    /// Ends the process at once, without `exit`'s handlers: OpenSSL's frees what a loop that is still connecting uses.
+    /// Ends the process without the handlers of `exit`, because OpenSSL's frees memory that a connecting loop still
+    /// uses.
     static func leave(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)
@@ -115,7 +116,7 @@ struct Stop: Error {
         self.line = line
     }
 
-    /// A failure of the database in a verb that works as the schema's owner.
+    /// Creates the error for a failure of the database in a command that works as the schema's owner.
     init(ofOwner fault: PostgresError) {
         let needsOwner = fault.sqlState == "42501"
         let hint = ": set NAGZ_OWNER_DATABASE_URL to the login of the schema's owner"
@@ -131,12 +132,12 @@ struct Stop: Error {
 /// The words after `nagz`.
 struct Arguments {
     private var words: [String]
-    /// The words that were taken by `next`, which begin with the command.
-    private var taken: [String] = []
+    /// The words that `next` has returned, which begin with the command.
+    private var consumedWords: [String] = []
     /// The options of the configuration.
     private(set) var given = GivenOptions(environment: [:], file: nil)
 
-    /// `--option=value` is the same as `--option value`.
+    /// Splits `--option=value` into two words.
     init(_ words: [String]) {
         self.words = words.flatMap { word -> [String] in
             guard word.isOption, let sign = word.firstIndex(of: "=") else { return [word] }
@@ -144,18 +145,18 @@ struct Arguments {
         }
     }
 
-    /// Removes the verb's options of the configuration, and reads the configuration file.
+    /// Removes the command's configuration options, and reads the configuration file.
     mutating func readConfiguration(of verb: String, _ environment: [String: String]) throws {
         given = try takeOptions(of: verb, environment: environment)
     }
 
     var asksForHelp: Bool { words.contains("--help") || words.contains("-h") }
 
-    /// The next word. Options must be removed before.
+    /// Removes and returns the next word. Options must be removed before.
     mutating func next() -> String? {
         guard !words.isEmpty else { return nil }
-        taken.append(words.removeFirst())
-        return taken.last
+        consumedWords.append(words.removeFirst())
+        return consumedWords.last
     }
 
     /// Removes an option and returns its value.
@@ -168,6 +169,7 @@ struct Arguments {
         return words[index + 1]
     }
 
+    /// Removes an option and returns its number; nil without the option.
     mutating func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let text = try value(name) else { return nil }
         do throws(Complaint) { return try Options.number(text, in: range) } catch {
@@ -175,14 +177,15 @@ struct Arguments {
         }
     }
 
-    /// Removes an option that may stand alone, for on, or before on or off; nil without the option.
-    mutating func switched(_ name: String) -> String? {
+    /// Removes a switch and returns its value, which is “on” if none follows; nil without the switch.
+    mutating func switchValue(_ name: String) -> String? {
         guard let index = words.firstIndex(of: name) else { return nil }
         words.remove(at: index)
         guard index < words.count, ["on", "off"].contains(words[index]) else { return "on" }
         return words.remove(at: index)
     }
 
+    /// Removes a flag, and returns whether it was given.
     mutating func flag(_ name: String) -> Bool {
         guard let index = words.firstIndex(of: name) else { return false }
         words.remove(at: index)
@@ -191,7 +194,7 @@ struct Arguments {
 
     /// Refuses remaining arguments as unknown. Call it after all options were removed.
     func finish() throws {
-        if let word = words.first { throw Commands.unknownArgument(word, of: taken) }
+        if let word = words.first { throw Commands.unknownArgument(word, of: consumedWords) }
     }
 
     /// Removes an option that may be given several times, and returns its values.
@@ -201,7 +204,7 @@ struct Arguments {
         return values
     }
 
-    /// The URL of the schema's owner, for every verb but `serve`.
+    /// Returns the URL of the schema's owner, for every command but `serve`.
     func ownerDatabaseURL() throws -> String {
         let named = given.flags["database-url"] == nil ? try given[Options.ownerDatabaseURL] : nil
         guard let url = try named ?? given[Options.databaseURL] else {

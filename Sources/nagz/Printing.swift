@@ -2,10 +2,10 @@ import Domain
 import Foundation
 import JSON
 
-/// Prints one line on standard output, and replaces Swift's function of this name: text of other people can neither
-/// command the terminal nor begin a line.
+/// Prints one line on standard output. It replaces Swift's function of this name, so that other people's texts can
+/// neither command the terminal nor begin a line.
 func print(_ items: Any..., separator: String = " ") {
-    Swift.print(inOneLine(items.map { String(describing: $0) }.joined(separator: separator)))
+    Swift.print(safeLine(items.map { String(describing: $0) }.joined(separator: separator)))
 }
 
 /// Prints lines that are the program's own.
@@ -14,13 +14,13 @@ func print(ownText: String) { Swift.print(ownText) }
 /// Prints one JSON document on standard output.
 func print(json: JSONValue) { print(json: json.description) }
 
-/// Prints one JSON document, with escapes for what would command a terminal or reorder its text.
+/// Prints one JSON document, with escapes for characters that would command a terminal or reorder its text.
 func print(json: String) {
     var document = ""
     for scalar in json.unicodeScalars {
-        // They occur in strings only, where JSON takes any character as an escape.
-        let isHidden = (0x7F...0x9F).contains(scalar.value) || scalar.properties.isBidiControl
-        if isHidden {
+        // Such characters occur only in strings, where JSON allows an escape for any character.
+        let needsEscape = (0x7F...0x9F).contains(scalar.value) || scalar.properties.isBidiControl
+        if needsEscape {
             document += "\\u" + String(scalar.value + 0x1_0000, radix: 16).dropFirst()
         } else {
             document.unicodeScalars.append(scalar)
@@ -31,18 +31,18 @@ func print(json: String) {
 
 /// Prints one line on standard error, as `print` does on standard output.
 func printError(_ line: String) {
-    try? FileHandle.standardError.write(contentsOf: Data("\(inOneLine(line))\n".utf8))
+    try? FileHandle.standardError.write(contentsOf: Data("\(safeLine(line))\n".utf8))
 }
 
-/// A number with its noun: `1 row`, `2 rows`.
-/// - Parameter plural: where it is not the noun with an s.
+/// Returns a number with its noun: `1 row`, `2 rows`.
+/// - Parameter plural: the plural; nil for the noun with an s.
 func counted(_ count: some BinaryInteger, _ noun: String, _ plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
-/// The rows of a table as lines, each column as wide as its longest text. A text is in one line.
+/// Returns the rows of a table as lines, with each column as wide as its longest text.
 func aligned(_ rows: [[String]]) -> [String] {
-    let rows = rows.map { $0.map { inOneLine($0) } }
+    let rows = rows.map { $0.map { safeLine($0) } }
     let widths = rows.reduce(into: [Int]()) { widths, row in
         for (column, text) in row.enumerated() {
             if column == widths.count { widths.append(0) }

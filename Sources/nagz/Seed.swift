@@ -4,7 +4,7 @@ import Postgres
 import Seeds
 import Server
 
-/// `nagz seed`: demo data and benchmark data.
+/// `nagz seed`: fills a database with demo or benchmark data.
 enum Seed {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -26,10 +26,10 @@ enum Seed {
 
     /// Seeds the demo family. Prints progress on standard error, and only the sign-ins on standard output.
     private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
-        let skipsUsed = arguments.flag("--if-empty")
+        let skipsNonEmpty = arguments.flag("--if-empty")
         try arguments.finish()
         try await DemoSeed.run(
-            databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.given), skipsUsed: skipsUsed
+            databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.given), skipsNonEmpty: skipsNonEmpty
         ) { line in
             FileHandle.standardError.write(Data("the demo family: \(line)\n".utf8))
         } announce: { signIns in

@@ -9,12 +9,12 @@ import Server
 enum Serve {
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
         try arguments.finish()
-        // A wrong option is named before a missing one.
+        // An invalid option is reported before a missing one.
         for option in Options.all { try option.check(arguments.given) }
         var configuration = try configuration(arguments.given)
         let folder = try Migrate.folder(arguments.given)
-        let wantedPort = configuration.port
-        let metrics = try arguments.given[Options.metrics] ?? MetricsOption(beside: wantedPort)
+        let requestedPort = configuration.port
+        let metrics = try arguments.given[Options.metrics] ?? MetricsOption(beside: requestedPort)
         let drainDelay = try arguments.given[Options.drainDelay] ?? 0
         let descriptors = DescriptorLimit.raise()
         configuration.descriptors = descriptors
@@ -24,7 +24,8 @@ enum Serve {
         try await termination.watch(on: watcher) { continuation.yield($0) }
 
         ProcessMemory.enableReturnOfLargeBlocks()
-        // Both connect to the database at the same time; until the check is done the server does nothing else.
+        // Check and server connect to the database at the same time. The server serves nothing until the check has
+        // passed.
         async let check: Void = checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
         try await check
@@ -53,8 +54,8 @@ enum Serve {
         }
         say("nagz \(NagzVersion.current) serves http://\(configuration.host):\(port)")
         say(metricsLine)
-        var received = signals.makeAsyncIterator()
-        let reason = await received.next() == SIGINT ? "interrupted" : "SIGTERM received"
+        var signalIterator = signals.makeAsyncIterator()
+        let reason = await signalIterator.next() == SIGINT ? "interrupted" : "SIGTERM received"
         if drainDelay > 0 {
             server.announceShutDown()
             say("\(reason): /health/ready answers 503; serving for another \(drainDelay) s, or until the next signal")
@@ -62,7 +63,7 @@ enum Serve {
                 try? await Task.sleep(for: .seconds(drainDelay))
                 continuation.yield(SIGTERM)
             }
-            _ = await received.next()
+            _ = await signalIterator.next()
             delay.cancel()
         }
         say("\(reason): finishing the requests in progress")
@@ -71,7 +72,7 @@ enum Serve {
         say("stopped")
     }
 
-    /// A server must not run with a schema of another version, or with a login that may do too much.
+    /// Checks that the schema has this program's version, and that the login has no more rights than it needs.
     private static func checkSchema(_ folder: String, _ url: String) async throws {
         do {
             try await Schema.check(folder: folder, databaseURL: url)
@@ -113,7 +114,7 @@ enum Serve {
         return configuration
     }
 
-    /// Prints a line for whoever reads standard output, if anybody does.
+    /// Prints a line on standard output, whether or not it has a reader.
     private static func say(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
     }

@@ -1,7 +1,7 @@
 import Audit
 import Foundation
 
-/// The keys that sign access tokens, from the file that the option names.
+/// The keys that sign access tokens, from the file that `token-key-file` names.
 enum TokenKeys {
     static func read(_ given: GivenOptions) throws -> [[UInt8]] {
         guard let keys = try given[Options.tokenKeys] else {

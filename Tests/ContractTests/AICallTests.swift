@@ -10,7 +10,7 @@ struct AICallTests {
     @Test("every AI operation has one endpoint, in the order of their names")
     func complete() {
         #expect(API.aiCalls.map(\.id) == AIOperationID.allCases)
-        func isFound(_ call: some AICall) -> Bool { API.call(of: call.operation) != nil }
+        func isFound(_ call: some AICall) -> Bool { API.aiCall(for: call.operation) != nil }
         for call in API.aiCalls {
             let isFound = isFound(call)
             #expect(isFound, "\(call.id)")
@@ -22,7 +22,7 @@ struct AICallTests {
         let other = AIOperation<NagQuestion, DigestResponse>(
             .digest, rule: { _, _, _ in Outcome(empty, .digestNothingDue) },
             record: { _, _, _, _ in AIRecord(summary: "", inputs: [], classification: "") })
-        #expect(API.call(of: other) == nil)
+        #expect(API.aiCall(for: other) == nil)
     }
 
     @Test("an AI request carries its question")

@@ -10,11 +10,11 @@ extension Sample {
         intent: .analytical, model: "m", rule: .autoCloud, confirmation: Secret("confirmation"))
 
     /// A request with every option that its kind may have.
-    static func asking<Request: Sendable & Hashable>(_ request: Request) -> Asking<Request> {
-        guard request is any WireParameters else { return Asking(request, options) }
+    static func asking<Request: Sendable & Hashable>(_ request: Request) -> AIEnvelope<Request> {
+        guard request is any WireParameters else { return AIEnvelope(request, options) }
         var options = options
         options.sessionID = nil
-        return Asking(request, options)
+        return AIEnvelope(request, options)
     }
 
     static let execution = ExecutionReport(

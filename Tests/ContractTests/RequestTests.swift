@@ -356,7 +356,7 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(CoachingRequest.self)
     add(CoachQuestionRequest.self)
     add(PushBackRequest.self)
-    add(Asking<ExecutionRequest>.self, "ExecutionRequest")
+    add(AIEnvelope<ExecutionRequest>.self, "ExecutionRequest")
     add(ConfirmationReply.self)
     add(AISessionCreate.self)
     add(DraftCreate.self)

@@ -47,7 +47,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
         unknownNames = {
             let names = KnownNames()
             _ = try endpoint.parameters(ParameterReader(path: path, query: query, names: names))
-            _ = try names.ofBody { () throws(APIError) in try endpoint.body(bodyBytes.span) }
+            _ = try names.recordBody { () throws(APIError) in try endpoint.body(bodyBytes.span) }
             return names.unknown
         }
         answerAgain = {

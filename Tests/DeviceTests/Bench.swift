@@ -34,7 +34,7 @@ final class FarAway: AnsweringServer {
     }
 
     private static func answer(_ operation: AIOperationID, _ question: any AIQuestion) -> any Sendable {
-        let nagID = (question as? any AboutNag)?.nagID ?? NagID(high: 0, low: 0)
+        let nagID = (question as? any NagRelatedQuestion)?.nagID ?? NagID(high: 0, low: 0)
         return switch operation {
         case .summarizeExcuse: ExcuseSummaryResponse(nagID: nagID, summary: "far", category: .other, confidence: 1)
         case .selectTone: ToneSelectResponse(nagID: nagID, tone: .firm, missCount7d: 9, streak: 9, reason: "far")
@@ -82,7 +82,7 @@ final class Bench {
     func sync(_ facts: FamilyFacts = facts()) throws {
         let nags = [syncedNag(1), syncedNag(2, to: sibling, from: me)]
         _ = try cache.apply(
-            page(nags: nags, cursor: "a", facts: facts), of: homeFamily, askedFrom: .cursor(nil), at: now)
+            page(nags: nags, cursor: "a", facts: facts), of: homeFamily, requestedFrom: .cursor(nil), at: now)
     }
 
     private var models: LocalModels {
@@ -113,17 +113,19 @@ final class Bench {
                 }), continuesSession: continuesSession)
     }
 
-    func service(_ wanted: WantedProvider? = nil) -> OnDeviceAIService<FarAway> {
+    func service(_ requested: RequestedProvider? = nil) -> OnDeviceAIService<FarAway> {
         OnDeviceAIService(
-            local: local, server: far, wanted: wanted,
+            local: local, server: far, requested: wanted,
             failure: { error in
                 error is FarAway.Unreachable
-                    ? .unreachable(isOfConnection: true) : error is FarAway.Refused ? .consentMissing : nil
+                    ? .unreachable(isConnectionFault: true) : error is FarAway.Refused ? .consentMissing : nil
             }, stopwatch: { 0 },
             record: { self.records.append($0) })
     }
 
-    func ask(_ operation: AIOperationID, nag: UInt64 = 1, wanted: WantedProvider? = nil) async throws -> AnswerRecord {
+    func ask(_ operation: AIOperationID, nag: UInt64 = 1, requested: RequestedProvider? = nil) async throws
+        -> AnswerRecord
+    {
         let service = service(wanted)
         try await Self.run(operation, service, NagID(high: 1, low: nag))
         return try #require(records.last)

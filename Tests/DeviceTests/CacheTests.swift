@@ -19,13 +19,13 @@ struct CacheTests {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let first = page(nags: [syncedNag(1)], events: [syncedEvent(1)], cursor: "a", hasMore: true)
-            #expect(try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: now))
+            #expect(try cache.apply(first, of: homeFamily, requestedFrom: .cursor(nil), at: now))
             #expect(try cache.cachedFamily(homeFamily)?.syncedAt == nil)
             // Another process was faster: what was asked from elsewhere is not taken.
-            #expect(try !cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: now))
+            #expect(try !cache.apply(first, of: homeFamily, requestedFrom: .cursor(nil), at: now))
             let second = page(nags: [syncedNag(1, status: "completed"), syncedNag(2)], cursor: "b", facts: facts())
             #expect(
-                try cache.apply(second, of: homeFamily, askedFrom: .cursor("a"), at: now, clockAhead: .seconds(4)))
+                try cache.apply(second, of: homeFamily, requestedFrom: .cursor("a"), at: now, clockAhead: .seconds(4)))
             let cachedFamily = try #require(try cache.cachedFamily(homeFamily))
             #expect(
                 cachedFamily.cursor == "b" && cachedFamily.syncedAt == now && cachedFamily.clockAhead == .seconds(4))
@@ -43,18 +43,18 @@ struct CacheTests {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let all = page(nags: [syncedNag(1), syncedNag(2), syncedNag(3)], events: [syncedEvent(1)], cursor: "a")
-            _ = try cache.apply(all, of: homeFamily, askedFrom: .cursor(nil), at: now)
+            _ = try cache.apply(all, of: homeFamily, requestedFrom: .cursor(nil), at: now)
             let again = page(nags: [syncedNag(2)], cursor: "b", hasMore: true, mustRefetch: true)
-            _ = try cache.apply(again, of: homeFamily, askedFrom: .cursor("a"), at: now)
+            _ = try cache.apply(again, of: homeFamily, requestedFrom: .cursor("a"), at: now)
             #expect(try cache.counts().nags == 3 && cache.cachedFamily(homeFamily)?.isRefetching == true)
             _ = try cache.apply(
-                page(nags: [syncedNag(4)], cursor: "c"), of: homeFamily, askedFrom: .cursor("b"), at: now)
+                page(nags: [syncedNag(4)], cursor: "c"), of: homeFamily, requestedFrom: .cursor("b"), at: now)
             #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2, 4])
             #expect(try cache.counts().nagEvents == 0 && cache.cachedFamily(homeFamily)?.isRefetching == false)
             let gone = DeletedEntity(entity: "nags", id: ResourceID(high: 1, low: 4))
             let last = page(
                 cursor: "d", deleted: [gone, DeletedEntity(entity: "stars", id: ResourceID(high: 1, low: 2))])
-            _ = try cache.apply(last, of: homeFamily, askedFrom: .cursor("c"), at: now)
+            _ = try cache.apply(last, of: homeFamily, requestedFrom: .cursor("c"), at: now)
             #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2])
         }
     }
@@ -70,14 +70,14 @@ struct CacheTests {
             }
             let ends = page(
                 events: [syncedEvent(1, "nag_completed"), syncedEvent(2, "nag_missed")], cursor: "a", hasMore: true)
-            _ = try cache.apply(ends, of: homeFamily, askedFrom: .cursor(nil), at: now)
+            _ = try cache.apply(ends, of: homeFamily, requestedFrom: .cursor(nil), at: now)
             let nags = [
                 syncedNag(1, status: "completed"), syncedNag(2, status: "missed"), syncedNag(3, status: "missed"),
             ]
-            _ = try cache.apply(page(nags: nags, cursor: "b"), of: homeFamily, askedFrom: .cursor("a"), at: now)
+            _ = try cache.apply(page(nags: nags, cursor: "b"), of: homeFamily, requestedFrom: .cursor("a"), at: now)
             #expect(try closed() == [start, start, now])
             let late = page(events: [syncedEvent(3, "nag_missed")], cursor: "c")
-            _ = try cache.apply(late, of: homeFamily, askedFrom: .cursor("b"), at: now + .hours(1))
+            _ = try cache.apply(late, of: homeFamily, requestedFrom: .cursor("b"), at: now + .hours(1))
             #expect(try closed() == [start, start, start])
         }
     }
@@ -95,10 +95,10 @@ struct CacheTests {
                     syncedEvent(1), syncedEvent(2, "nag_completed"),
                     syncedEvent(3, "nag_completed", at: start + .days(20)), syncedEvent(4, "nag_missed"),
                 ], cursor: "a")
-            _ = try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: start + .days(20))
+            _ = try cache.apply(first, of: homeFamily, requestedFrom: .cursor(nil), at: start + .days(20))
             func poll(_ cursor: String, _ next: String, days: Int64) throws -> CacheCounts {
                 _ = try cache.apply(
-                    page(cursor: next), of: homeFamily, askedFrom: .cursor(cursor), at: start + .days(days))
+                    page(cursor: next), of: homeFamily, requestedFrom: .cursor(cursor), at: start + .days(days))
                 return try cache.counts()
             }
             #expect(try poll("a", "b", days: 31).nags == 3)
@@ -115,10 +115,10 @@ struct CacheTests {
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let first = page(
                 nags: [syncedNag(1, status: "missed")], events: [syncedEvent(1, "nag_missed")], cursor: "a")
-            _ = try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: start)
+            _ = try cache.apply(first, of: homeFamily, requestedFrom: .cursor(nil), at: start)
             for (cursor, next, days, nags) in [("a", "b", 31, 1), ("b", "c", 90, 1), ("c", "d", 91, 0)] {
                 _ = try cache.apply(
-                    page(cursor: next), of: homeFamily, askedFrom: .cursor(cursor), at: start + .days(Int64(days)))
+                    page(cursor: next), of: homeFamily, requestedFrom: .cursor(cursor), at: start + .days(Int64(days)))
                 #expect(
                     try cache.counts()
                         == CacheCounts(nags: nags, nagEvents: nags, mediations: 0, gamification: 0, members: 0))
@@ -131,10 +131,10 @@ struct CacheTests {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             var told = facts()
-            _ = try cache.apply(page(cursor: "a", facts: told), of: homeFamily, askedFrom: .cursor(nil), at: now)
+            _ = try cache.apply(page(cursor: "a", facts: told), of: homeFamily, requestedFrom: .cursor(nil), at: now)
             #expect(try cache.cachedFamily(homeFamily)?.timeZone == "UTC")
             told.timeZone = "Europe/Berlin"
-            _ = try cache.apply(page(cursor: "b", facts: told), of: homeFamily, askedFrom: .cursor("a"), at: now)
+            _ = try cache.apply(page(cursor: "b", facts: told), of: homeFamily, requestedFrom: .cursor("a"), at: now)
             #expect(try cache.cachedFamily(homeFamily)?.timeZone == "Europe/Berlin")
         }
     }
@@ -154,10 +154,10 @@ struct CacheTests {
                 page(
                     nags: [foreign, syncedNag(2)], events: [syncedEvent(1), syncedEvent(2)], mediations: mediations,
                     cursor: "a", facts: facts()),
-                of: homeFamily, askedFrom: .cursor(nil), at: now)
+                of: homeFamily, requestedFrom: .cursor(nil), at: now)
             #expect(try cache.counts().nags == 2 && cache.counts().mediations == 4)
             _ = try cache.apply(
-                page(cursor: "b", facts: facts(role: .child)), of: homeFamily, askedFrom: .cursor("a"), at: now)
+                page(cursor: "b", facts: facts(role: .child)), of: homeFamily, requestedFrom: .cursor("a"), at: now)
             #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2])
             #expect(try cache.counts().nagEvents == 1 && cache.counts().mediations == 2)
             try cache.remove(homeFamily)
@@ -182,7 +182,7 @@ struct CacheTests {
             ]
             _ = try cache.apply(
                 page(nags: [syncedNag(1)], events: events, cursor: "a", facts: facts()), of: homeFamily,
-                askedFrom: .cursor(nil), at: now)
+                requestedFrom: .cursor(nil), at: now)
             let kept = try cache.database.rows(
                 """
                 SELECT coalesce(w.value, e.payload) AS payload FROM nag_events e
@@ -202,7 +202,7 @@ struct CacheTests {
             let path = folder + "/cache.db"
             var cache: EventCache? = try EventCache(path: path, seal: .test)
             let nags = (0..<400).map { syncedNag($0) }
-            _ = try cache?.apply(page(nags: nags, cursor: "a"), of: homeFamily, askedFrom: .cursor(nil), at: now)
+            _ = try cache?.apply(page(nags: nags, cursor: "a"), of: homeFamily, requestedFrom: .cursor(nil), at: now)
             cache = nil
             var bytes = try Data(contentsOf: URL(filePath: path))
             for offset in stride(from: 4_096, to: bytes.count, by: 64) { bytes[offset] = 0xff }
@@ -223,15 +223,15 @@ struct CacheTests {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             _ = try cache.apply(
-                page(nags: [syncedNag(1)], cursor: "a"), of: homeFamily, askedFrom: .cursor(nil), at: now)
+                page(nags: [syncedNag(1)], cursor: "a"), of: homeFamily, requestedFrom: .cursor(nil), at: now)
             try cache.database.limitPages(to: 40)
             let large = page(nags: (0..<2_000).map { syncedNag($0) }, cursor: "b")
             #expect(throws: SQLiteError.full) {
-                try cache.apply(large, of: homeFamily, askedFrom: .cursor("a"), at: now)
+                try cache.apply(large, of: homeFamily, requestedFrom: .cursor("a"), at: now)
             }
             #expect(try cache.counts().nags == 1 && cache.cachedFamily(homeFamily)?.cursor == "a")
             try cache.database.limitPages(to: 1_000_000)
-            #expect(try cache.apply(large, of: homeFamily, askedFrom: .cursor("a"), at: now))
+            #expect(try cache.apply(large, of: homeFamily, requestedFrom: .cursor("a"), at: now))
             #expect(try cache.counts().nags == 2_000)
         }
     }
@@ -271,7 +271,7 @@ struct CrashTests {
             let (path, left) = (folder + "/cache.db", folder + "/left.db")
             let cache = try EventCache(path: path, seal: .test)
             _ = try cache.apply(
-                page(nags: [syncedNag(9_999)], cursor: "a"), of: homeFamily, askedFrom: .cursor(nil),
+                page(nags: [syncedNag(9_999)], cursor: "a"), of: homeFamily, requestedFrom: .cursor(nil),
                 at: start)
             let before = try contents(path)
             var seen: [Contents] = []
@@ -288,7 +288,8 @@ struct CrashTests {
             let nags = (0..<rows).map { syncedNag($0, status: "completed") }
             let events = (0..<rows).map { syncedEvent($0, "nag_completed") }
             _ = try cache.apply(
-                page(nags: nags, events: events, cursor: "b", facts: facts()), of: homeFamily, askedFrom: .cursor("a"),
+                page(nags: nags, events: events, cursor: "b", facts: facts()), of: homeFamily,
+                requestedFrom: .cursor("a"),
                 at: start)
             cache.database.afterWrite = nil
             let after = try contents(path)

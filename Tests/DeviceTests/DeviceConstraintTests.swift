@@ -76,10 +76,10 @@ struct DeviceConstraintTests {
             #expect(try bench.cache.add(own.terms, own.id, of: homeFamily))
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.summarizeExcuse) }
             let again = page(cursor: "b", facts: facts())
-            _ = try bench.cache.apply(again, of: homeFamily, askedFrom: .cursor("a"), at: bench.now)
+            _ = try bench.cache.apply(again, of: homeFamily, requestedFrom: .cursor("a"), at: bench.now)
             #expect(try bench.cache.ownConstraints(of: homeFamily).map(\.id) == [own.id])
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.summarizeExcuse) }
-            for number in 2...UInt64(EventCache.mostOwnConstraints) {
+            for number in 2...UInt64(EventCache.maxOwnConstraints) {
                 #expect(try bench.cache.add(own.terms, ConstraintID(high: 8, low: number), of: homeFamily))
             }
             #expect(
@@ -115,10 +115,10 @@ struct DeviceConstraintTests {
             #expect(try bench.cache.constraints(of: homeFamily).map(\.name).sorted() == ["c1", "c2"])
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.coaching) }
             // A page after which nothing has happened carries no facts.
-            _ = try bench.cache.apply(page(cursor: "b"), of: homeFamily, askedFrom: .cursor("a"), at: bench.now)
+            _ = try bench.cache.apply(page(cursor: "b"), of: homeFamily, requestedFrom: .cursor("a"), at: bench.now)
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.coaching) }
             _ = try bench.cache.apply(
-                page(cursor: "c", facts: facts()), of: homeFamily, askedFrom: .cursor("b"), at: bench.now)
+                page(cursor: "c", facts: facts()), of: homeFamily, requestedFrom: .cursor("b"), at: bench.now)
             #expect(try await bench.ask(.coaching).reason == .fresh)
             #expect(try bench.cache.constraints(of: homeFamily).isEmpty)
         }
@@ -160,7 +160,7 @@ struct DeviceConstraintTests {
             var switchedOff = facts(allowsOnDevice: false)
             switchedOff.constraints = [try constraint(1, .forceLocal)]
             _ = try bench.cache.apply(
-                page(cursor: "b", facts: switchedOff), of: homeFamily, askedFrom: .cursor("a"), at: bench.now)
+                page(cursor: "b", facts: switchedOff), of: homeFamily, requestedFrom: .cursor("a"), at: bench.now)
             await #expect(throws: LocalRefusal.switchedOff) { try await bench.ask(.selectTone) }
             #expect(bench.far.asked.isEmpty)
         }
@@ -211,7 +211,8 @@ struct DeviceConstraintTests {
                 syncs += 1
                 #expect(
                     try bench.cache.apply(
-                        page(cursor: "a\(syncs)", facts: facts), of: homeFamily, askedFrom: position, at: bench.now))
+                        page(cursor: "a\(syncs)", facts: facts), of: homeFamily, requestedFrom: position, at: bench.now)
+                )
                 #expect(try bench.cache.choices(of: homeFamily) == facts.choices)
             }
             #expect(try bench.cache.choices(of: homeFamily) == .standard)

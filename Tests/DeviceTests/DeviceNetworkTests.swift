@@ -22,7 +22,7 @@ struct DeviceNetworkTests {
     ) -> ModelProviderItem {
         ModelProviderItem(
             name: name, reach: reach, worksOffline: false, model: model, contextTokens: 4_096,
-            tasks: TaskKind.asked, reason: reason, isActive: isActive)
+            tasks: TaskKind.requestedKinds, reason: reason, isActive: isActive)
     }
 
     // MARK: Network
@@ -120,12 +120,12 @@ struct DeviceNetworkTests {
     func wanted() async throws {
         try await withFolder { folder in
             let bench = try synced(folder, .auto)
-            let wanted = WantedProvider(taskType: .cloudModel, model: "openai")
-            #expect(try await bench.ask(.coaching, wanted: wanted).place == .server)
+            let wanted = RequestedProvider(taskType: .cloudModel, model: "openai")
+            #expect(try await bench.ask(.coaching, requested: wanted).place == .server)
             #expect(bench.far.options.last?.taskType == .cloudModel && bench.far.options.last?.model == "openai")
             bench.far.isDown = true
             await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) {
-                try await bench.ask(.coaching, wanted: wanted)
+                try await bench.ask(.coaching, requested: wanted)
             }
         }
     }
@@ -173,11 +173,11 @@ struct DeviceNetworkTests {
             _ = try await bench.ask(.coaching)
             bench.now = bench.now + .minutes(1)
             let again = page(cursor: "b", facts: facts())
-            _ = try bench.cache.apply(again, of: homeFamily, askedFrom: .cursor("a"), at: bench.now)
+            _ = try bench.cache.apply(again, of: homeFamily, requestedFrom: .cursor("a"), at: bench.now)
             bench.now = bench.now + .minutes(1)
             _ = try await bench.ask(.coaching)
             let last = page(cursor: "c", facts: facts(allowsMediation: false))
-            _ = try bench.cache.apply(last, of: homeFamily, askedFrom: .cursor("b"), at: bench.now)
+            _ = try bench.cache.apply(last, of: homeFamily, requestedFrom: .cursor("b"), at: bench.now)
             await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(.coaching) }
             let answers = try bench.cache.executions(of: homeFamily, limit: 10, at: bench.now)
                 .filter { $0.errorCode == nil }

@@ -32,7 +32,7 @@ struct EqualityTests {
     ) async throws -> Int {
         var position = FeedPosition.cursor(nil)
         for page in history.pages(for: reader.id, rowsPerPage: 40) {
-            #expect(try cache.apply(page, of: history.family, askedFrom: position, at: history.now))
+            #expect(try cache.apply(page, of: history.family, requestedFrom: position, at: history.now))
             position = .cursor(page.cursor)
         }
         let heuristics = try Self.heuristics.get()
@@ -130,7 +130,7 @@ struct EqualityTests {
             let reader = history.members[1]
             var position = FeedPosition.cursor(nil)
             for page in history.pages(for: reader.id, rowsPerPage: 40) {
-                _ = try cache.apply(page, of: history.family, askedFrom: position, at: history.now)
+                _ = try cache.apply(page, of: history.family, requestedFrom: position, at: history.now)
                 position = .cursor(page.cursor)
             }
             let nag = try #require(history.nags.first { $0.status == .open })

@@ -115,7 +115,7 @@ struct OnDeviceTests {
             await expectRefusal()
             // Rows are there already; what is in force comes with the last page.
             let first = page(nags: [syncedNag(1)], cursor: "a", hasMore: true)
-            _ = try bench.cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: bench.now)
+            _ = try bench.cache.apply(first, of: homeFamily, requestedFrom: .cursor(nil), at: bench.now)
             await expectRefusal()
             #expect(bench.far.asked.isEmpty)
             // Whoever is asked about the past checks the consent itself.
@@ -180,7 +180,7 @@ struct OnDeviceTests {
             }
             #expect(try await recent(1) == CompletionRecord.none, "not beside itself")
             let other = page(nags: [syncedNag(3), syncedNag(4, status: "missed")], cursor: "b")
-            _ = try bench.cache.apply(other, of: homeFamily, askedFrom: .cursor("a"), at: now)
+            _ = try bench.cache.apply(other, of: homeFamily, requestedFrom: .cursor("a"), at: now)
             #expect(try await recent(3) == CompletionRecord(total: 2, completed: 1))
         }
     }

@@ -28,7 +28,7 @@ struct OwnHistoryTests {
             mode: .heuristic, privacyLevel: .auto, tokenThreshold: 4_096, logRetentionDays: days,
             logsErrorsOnly: errorsOnly)
         let page = page(nags: [syncedNag(1)], cursor: cursor, facts: facts)
-        #expect(try bench.cache.apply(page, of: homeFamily, askedFrom: .cursor(from), at: bench.now))
+        #expect(try bench.cache.apply(page, of: homeFamily, requestedFrom: .cursor(from), at: bench.now))
     }
 
     private func history(_ bench: Bench, errorsOnly: Bool = false, limit: Int = 50) throws -> [ExecutionRecord] {

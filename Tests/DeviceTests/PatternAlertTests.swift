@@ -26,7 +26,7 @@ struct PatternAlertTests {
         let next = page(
             nags: numbers.map { syncedNag($0, status: "missed") }, events: missed, cursor: "\(numbers.upperBound)",
             facts: facts)
-        _ = try bench.cache.apply(next, of: homeFamily, askedFrom: .cursor(cursor), at: bench.now)
+        _ = try bench.cache.apply(next, of: homeFamily, requestedFrom: .cursor(cursor), at: bench.now)
     }
 
     @Test("an alert of a pattern is given once, and is not in the history")

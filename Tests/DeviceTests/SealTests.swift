@@ -65,7 +65,7 @@ struct SealTests {
         try await withFolder { folder in
             let bench = try Bench(folder)
             bench.keepsHistory = true
-            _ = try bench.cache.apply(try page(), of: homeFamily, askedFrom: .cursor(nil), at: Self.now)
+            _ = try bench.cache.apply(try page(), of: homeFamily, requestedFrom: .cursor(nil), at: Self.now)
             await #expect(throws: QuestionRefusal.self) {
                 try await bench.local.summarizeExcuse("I met \(Self.canary)", nagID: NagID(high: 1, low: 1))
             }
@@ -81,8 +81,8 @@ struct SealTests {
             #expect(try bench.cache.constraints(of: homeFamily).map(\.name) == [Self.canary])
             let record = try bench.cache.executions(of: homeFamily, limit: 1, at: Self.now).first
             #expect(record?.execution.violation == "not \(Self.canary)")
-            #expect(try outbox.unapplied().map(\.item) == [item])
-            #expect(try outbox.unapplied().map(\.message) == ["not \(Self.canary)"])
+            #expect(try outbox.unappliedItems().map(\.item) == [item])
+            #expect(try outbox.unappliedItems().map(\.message) == ["not \(Self.canary)"])
         }
     }
 
@@ -91,19 +91,19 @@ struct SealTests {
         try await withFolder { folder in
             let (path, other) = (folder + "/cache.db", TextSeal(TextSeal.key(8)))
             var cache: EventCache? = try EventCache(path: path, seal: .test)
-            _ = try cache?.apply(try page(), of: homeFamily, askedFrom: .cursor(nil), at: Self.now)
+            _ = try cache?.apply(try page(), of: homeFamily, requestedFrom: .cursor(nil), at: Self.now)
             cache = nil
             #expect(try !EventCache(path: path, seal: .test).wasRebuilt)
             try Outbox(path: folder + "/outbox.db", seal: .test).add(item, of: homeFamily)
             let rebuilt = try EventCache(path: path, seal: other)
             #expect(try rebuilt.wasRebuilt && rebuilt.cachedFamily(homeFamily) == nil)
-            #expect(try rebuilt.apply(try page(), of: homeFamily, askedFrom: .cursor(nil), at: Self.now))
+            #expect(try rebuilt.apply(try page(), of: homeFamily, requestedFrom: .cursor(nil), at: Self.now))
             #expect(try rebuilt.nags(of: homeFamily).map(\.description) == [Self.canary, "another"])
             let outbox = try Outbox(path: folder + "/outbox.db", seal: other)
             #expect(try outbox.waitingCount() == 1)
-            #expect(throws: SQLiteError.self) { try outbox.waiting(of: homeFamily) }
+            #expect(throws: SQLiteError.self) { try outbox.waitingItems(of: homeFamily) }
             let known = try Outbox(path: folder + "/outbox.db", seal: .test)
-            #expect(try known.waiting(of: homeFamily) == [item])
+            #expect(try known.waitingItems(of: homeFamily) == [item])
         }
     }
 
@@ -111,7 +111,7 @@ struct SealTests {
     func moved() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db", seal: .test)
-            _ = try cache.apply(try page(), of: homeFamily, askedFrom: .cursor(nil), at: Self.now)
+            _ = try cache.apply(try page(), of: homeFamily, requestedFrom: .cursor(nil), at: Self.now)
             try cache.database.run(
                 """
                 UPDATE nags SET description = (SELECT description FROM nags WHERE id = \(NagID(high: 1, low: 2)))
@@ -153,7 +153,7 @@ struct SealTests {
                     row.integer(0)
                 }
                 #expect(logs == (version > 1 ? 1 : 0))
-                #expect(try cache.apply(try page(), of: homeFamily, askedFrom: .cursor(nil), at: Self.now))
+                #expect(try cache.apply(try page(), of: homeFamily, requestedFrom: .cursor(nil), at: Self.now))
             }
         }
     }
@@ -180,8 +180,8 @@ struct SealTests {
             try #require(try hasCanary(folder))
             for _ in 0..<2 {
                 let outbox = try Outbox(path: path, seal: .test)
-                #expect(try outbox.waiting(of: homeFamily) == [item])
-                #expect(try outbox.unapplied().map(\.message) == [Self.canary])
+                #expect(try outbox.waitingItems(of: homeFamily) == [item])
+                #expect(try outbox.unappliedItems().map(\.message) == [Self.canary])
                 #expect(try !hasCanary(folder))
             }
         }

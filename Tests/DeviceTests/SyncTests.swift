@@ -122,10 +122,10 @@ struct SyncTests {
             #expect(source.uploads.map(\.items.count) == [100, 100, 50])
             #expect(source.uploads.flatMap(\.items).map(\.clientID.low) == Array(0..<250))
             #expect(summary.uploaded == 250 && summary.unapplied.map(\.clientID.low) == [120])
-            let kept = try outbox.unapplied()
+            let kept = try outbox.unappliedItems()
             #expect(kept.map(\.item) == [item(120)] && kept[0].isConflict && kept[0].message == "Too late.")
             #expect(try outbox.waitingCount() == 1)
-            #expect(try outbox.putAwayUnapplied() == 1 && outbox.unapplied().isEmpty)
+            #expect(try outbox.dismissUnappliedItems() == 1 && outbox.unappliedItems().isEmpty)
         }
     }
 
@@ -136,7 +136,7 @@ struct SyncTests {
             let outbox = try Outbox(path: folder + "/outbox.db", seal: .test)
             let act = InputAct.status(.completed, note: "é")
             try outbox.add(item(1, act), of: homeFamily)
-            #expect(try outbox.reported(in: homeFamily) == [NagID(high: 1, low: 1)])
+            #expect(try outbox.completedNags(in: homeFamily) == [NagID(high: 1, low: 1)])
             let source = ScriptedSource(pages: { _, _ in page(cursor: "a") }) { upload, number in
                 if number == 1 { throw Down() }
                 return OutboxAnswer(results: [])
@@ -167,7 +167,7 @@ struct SyncTests {
             await #expect(throws: Fatal.self) {
                 try await service.watch(
                     homeFamily, schedule: SyncSchedule(interval: .seconds(10)), clock: clock, random: { 0.5 },
-                    isTransient: { $0 is Down ? (outcomes.count == 3 ? 30 : 0) : nil }
+                    retryDelay: { $0 is Down ? (outcomes.count == 3 ? 30 : 0) : nil }
                 ) { result in
                     outcomes.append((try? result.get()) != nil)
                 }
@@ -194,7 +194,7 @@ struct SyncTests {
             await #expect(throws: Enough.self) {
                 try await service.watch(
                     homeFamily, changes: changes, schedule: SyncSchedule(interval: .minutes(60)),
-                    clock: NeverClock(), random: { 0.5 }, isTransient: { _ in nil }
+                    clock: NeverClock(), random: { 0.5 }, retryDelay: { _ in nil }
                 ) { _ in
                     rounds += 1
                     // The second round follows the opening.
@@ -221,7 +221,7 @@ struct SyncTests {
             await #expect(throws: Enough.self) {
                 try await service.watch(
                     homeFamily, changes: ScriptedChanges(), schedule: SyncSchedule(interval: .minutes(60)),
-                    clock: clock, random: { 0.5 }, isTransient: { _ in nil }
+                    clock: clock, random: { 0.5 }, retryDelay: { _ in nil }
                 ) { _ in
                     if let last = try? cache.cachedFamily(homeFamily)?.syncedAt { synced.append(last) }
                 }
@@ -239,7 +239,7 @@ struct SyncTests {
         let waits = [0.0, 0.5, 0.999].map { standard.nextDelay(after: .done, random: $0) }
         #expect(
             waits[0] == .minutes(4) && waits[1] == .minutes(5) && waits[2] > .seconds(359) && waits[2] < .minutes(6))
-        var schedule = SyncSchedule(interval: .seconds(15), ceiling: .seconds(60))
+        var schedule = SyncSchedule(interval: .seconds(15), maxDelay: .seconds(60))
         #expect(schedule.nextDelay(after: .done, random: 0) == .seconds(12))
         #expect(schedule.nextDelay(after: .done, random: 0.999) < .seconds(18))
         var last = Timestamp.Span.seconds(0)

@@ -21,18 +21,19 @@ struct DraftTests {
         (
             .approved,
             [
-                .edit: .allowed, .approve: .isDone, .confirm: .allowed, .execute: .missing(.confirm),
+                .edit: .allowed, .approve: .alreadyDone, .confirm: .allowed, .execute: .missing(.confirm),
                 .reject: .allowed,
             ]
         ),
         (
             .confirmed,
-            [.edit: .allowed, .approve: .isDone, .confirm: .allowed, .execute: .allowed, .reject: .allowed]
+            [.edit: .allowed, .approve: .alreadyDone, .confirm: .allowed, .execute: .allowed, .reject: .allowed]
         ),
         (
             .executed,
             [
-                .edit: .ended(.executed), .approve: .ended(.executed), .confirm: .ended(.executed), .execute: .isDone,
+                .edit: .ended(.executed), .approve: .ended(.executed), .confirm: .ended(.executed),
+                .execute: .alreadyDone,
                 .reject: .ended(.executed),
             ]
         ),
@@ -40,7 +41,7 @@ struct DraftTests {
             .rejected,
             [
                 .edit: .ended(.rejected), .approve: .ended(.rejected), .confirm: .ended(.rejected),
-                .execute: .ended(.rejected), .reject: .isDone,
+                .execute: .ended(.rejected), .reject: .alreadyDone,
             ]
         ),
         (
@@ -69,7 +70,7 @@ struct DraftTests {
         for step in DraftStep.allCases {
             let verdict = Self.progress(state).verdict(on: step, of: 2, at: Self.now)
             switch (state, step) {
-            case (.executed, .execute), (.rejected, .reject): #expect(verdict == .isDone)
+            case (.executed, .execute), (.rejected, .reject): #expect(verdict == .alreadyDone)
             default: #expect(verdict == (state.isOpen ? .edited : .ended(state)))
             }
         }
@@ -93,10 +94,10 @@ struct DraftTests {
     func key() {
         let (owner, other) = (UserID(high: 1, low: 1), UserID(high: 1, low: 2))
         let key = DraftKey(digest: [1, 2], owner: owner, expiresAt: Self.now + DraftLimit.keyLifetime)
-        #expect(key.opens([1, 2], by: owner, at: Self.now + .seconds(60)))
-        #expect(!key.opens([1, 2], by: owner, at: Self.now + Timestamp.Span(microseconds: 60_000_001)))
-        #expect(!key.opens([1, 2], by: other, at: Self.now))
-        #expect(!key.opens([1, 3], by: owner, at: Self.now))
+        #expect(key.allowsUse(of: [1, 2], by: owner, at: Self.now + .seconds(60)))
+        #expect(!key.allowsUse(of: [1, 2], by: owner, at: Self.now + Timestamp.Span(microseconds: 60_000_001)))
+        #expect(!key.allowsUse(of: [1, 2], by: other, at: Self.now))
+        #expect(!key.allowsUse(of: [1, 3], by: owner, at: Self.now))
     }
 
     @Test("every kind of draft has side effects, each once", arguments: DraftKind.allCases)

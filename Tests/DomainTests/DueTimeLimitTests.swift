@@ -9,6 +9,6 @@ struct DueTimeLimitTests {
         #expect(DueTimeLimit.fault(of: now, now: now) == "The due time must lie in the future.")
         #expect(DueTimeLimit.fault(of: now + .milliseconds(1), now: now) == nil)
         #expect(DueTimeLimit.fault(of: now + .days(731), now: now) == nil)
-        #expect(DueTimeLimit.fault(of: now + .days(731) + .milliseconds(1), now: now) == DueTimeLimit.tooFar)
+        #expect(DueTimeLimit.fault(of: now + .days(731) + .milliseconds(1), now: now) == DueTimeLimit.tooFarMessage)
     }
 }

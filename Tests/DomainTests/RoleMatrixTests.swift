@@ -83,10 +83,11 @@ import Testing
         #expect((RoleMatrix.denial(of: act, by: .guardianOfRecipient) == nil) == allowed.contains(act))
         let (child, other) = (UserID(high: 0, low: 1), UserID(high: 0, low: 2))
         let person = UserID(high: 0, low: 3)
-        #expect(NagPart(of: person, guardsRecipient: true, creator: other, recipient: child) == .guardianOfRecipient)
-        #expect(NagPart(of: person, guardsRecipient: false, creator: other, recipient: child).isEmpty)
-        #expect(NagPart(of: other, guardsRecipient: false, creator: other, recipient: child) == .creator)
-        #expect(NagPart(of: child, guardsRecipient: false, creator: other, recipient: child) == .recipient)
+        #expect(
+            NagPart(of: person, isGuardianOfRecipient: true, creator: other, recipient: child) == .guardianOfRecipient)
+        #expect(NagPart(of: person, isGuardianOfRecipient: false, creator: other, recipient: child).isEmpty)
+        #expect(NagPart(of: other, isGuardianOfRecipient: false, creator: other, recipient: child) == .creator)
+        #expect(NagPart(of: child, isGuardianOfRecipient: false, creator: other, recipient: child) == .recipient)
     }
 
     @Test func theLastGuardianStays() {

@@ -120,7 +120,7 @@ struct ModelStoreTests {
     func complete(word: String) async throws {
         try await with(word) { server, store, model async throws in
             #expect(store.state(of: model) == ModelStore.State.missing)
-            #expect(throws: ModelStoreError.notDownloaded) { try store.downloaded(model) }
+            #expect(throws: ModelStoreError.notDownloaded) { try store.completePath(of: model) }
             #expect(try await download(model, store) == "done")
             #expect(try await download(model, store) == "done")
             #expect(try await ranges(server) == ["bytes=0-\(Self.size - 1)"])
@@ -128,7 +128,7 @@ struct ModelStoreTests {
             func mode(_ path: String) throws -> Int? {
                 try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             }
-            #expect(try mode(store.folder) == 0o700 && mode(try store.downloaded(model)) == 0o600)
+            #expect(try mode(store.folder) == 0o700 && mode(try store.completePath(of: model)) == 0o600)
             #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder) == ["small.gguf"])
             #expect(try store.delete(model) == Int64(Self.size))
             #expect(store.state(of: model) == ModelStore.State.missing)
@@ -186,7 +186,7 @@ struct ModelStoreTests {
     func room() async throws {
         let needed = Int64(Self.size + Self.size / 20)
         try await with("range", free: needed - 1) { server, store, model in
-            #expect(try await download(model, store) == "noRoom(needed: \(needed), free: \(needed - 1))")
+            #expect(try await download(model, store) == "noDiskSpace(needed: \(needed), free: \(needed - 1))")
             #expect(try await ranges(server).isEmpty)
             try Data(Self.content[..<1]).write(to: URL(filePath: store.folder + "/small.part"))
             #expect(try await download(model, store) == "done")
@@ -196,20 +196,20 @@ struct ModelStoreTests {
     @Test("two processes do not write one file, and a file of another size is replaced")
     func others() async throws {
         try await with("range") { _, store, model in
-            try store.makeFolder()
+            try store.createFolder()
             let other = try ModelPart(store.folder + "/small.part", model) { _ in }
             #expect(try await download(model, store) == "busy")
             withExtendedLifetime(other) {}
         }
         try await with("range") { _, store, model in
-            try store.makeFolder()
+            try store.createFolder()
             try Data(repeating: 7, count: 10).write(to: URL(filePath: store.path(of: model)))
             try Data(repeating: 7, count: Self.size + 1).write(to: URL(filePath: store.folder + "/small.part"))
             #expect(store.state(of: model) == .other(bytes: 10))
             #expect(try await download(model, store) == "done")
         }
         try await with("range") { _, store, model in
-            try store.makeFolder()
+            try store.createFolder()
             symlink("/dev/null", store.folder + "/small.part")
             #expect(try await download(model, store) == "file(\(ELOOP))")
         }

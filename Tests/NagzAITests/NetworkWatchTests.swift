@@ -4,10 +4,10 @@ import Testing
 
 @Suite("State of the network")
 struct NetworkWatchTests {
-    private func state(_ faults: [(seconds: Int64, isOfConnection: Bool)], at seconds: Int64) -> NetworkState {
+    private func state(_ faults: [(seconds: Int64, isConnectionFault: Bool)], at seconds: Int64) -> NetworkState {
         var watch = NetworkWatch()
         for fault in faults {
-            watch.record(.init(at: noon + .seconds(fault.seconds), isOfConnection: fault.isOfConnection))
+            watch.record(.init(at: noon + .seconds(fault.seconds), isConnectionFault: fault.isConnectionFault))
         }
         return watch.state(at: noon + .seconds(seconds))
     }
@@ -32,7 +32,7 @@ struct NetworkWatchTests {
     @Test("an answer makes the network online again")
     func answered() {
         var watch = NetworkWatch()
-        watch.record(.init(at: noon, isOfConnection: true))
+        watch.record(.init(at: noon, isConnectionFault: true))
         watch.recordAnswer()
         #expect(watch.state(at: noon) == .online && watch.faults.isEmpty)
     }

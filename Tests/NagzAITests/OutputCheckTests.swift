@@ -123,7 +123,7 @@ struct OutputCheckTests {
                 let draft = try #require(facts.values[.draft])
                 #expect(check.refusal(of: draft, for: facts) == nil, "\(draft)")
                 // Not only letter for letter.
-                if !facts.keepsWords {
+                if !facts.requiresExactWords {
                     #expect(check.refusal(of: draft + " Thank you.", for: facts) == nil, "\(draft)")
                 }
             }
@@ -231,7 +231,7 @@ struct OutputCheckTests {
             #expect(refusal == check.refusal(of: text, for: facts))
             guard refusal == nil else { continue }
             accepted += 1
-            #expect(book.disrespect(in: text).isEmpty && !text.contains(where: \.isNumber), "\(text)")
+            #expect(book.disrespectfulPhrases(in: text).isEmpty && !text.contains(where: \.isNumber), "\(text)")
             #expect(text.unicodeScalars.allSatisfy { $0.isASCII || $0 == "’" || $0 == "é" }, "\(text)")
             for word in ["Ben", "done", "missed", "late", "not", "twice", "\n", "*", "<", "example.com"] {
                 #expect(!text.contains(word), "\(text)")

@@ -93,7 +93,7 @@ import Testing
         let texts = Self.everyText(book)
         #expect(texts.count > 5 * (45 + 24) + 6 - 1)
         for text in texts {
-            #expect(book.disrespect(in: text) == [])
+            #expect(book.disrespectfulPhrases(in: text) == [])
             // Only bounded by a letter before it, so that inflections are found as well.
             let padded = " " + text.lowercased()
             for word in Self.disrespectful {
@@ -125,7 +125,7 @@ import Testing
                     let facts = DigestFacts(
                         familyID: familyID, members: [.init(userID: user(1), displayName: name)], nags: nags)
                     let text = rules.digest(for: Snapshot(facts)).response.summaryText
-                    #expect(rules.phrasebook.disrespect(in: text) == [])
+                    #expect(rules.phrasebook.disrespectfulPhrases(in: text) == [])
                     #expect(!text.contains("\n") && !text.unicodeScalars.contains("\u{202E}"))
                 }
             }
@@ -194,7 +194,7 @@ import Testing
         #expect(rules.pushBack(for: Snapshot(NagFacts(nag: nag()))).response.message?.hasSuffix("choreso") == true)
         #expect(rules.excuseSummary(of: "mi forgesis", nagID: nagID).response.category == .forgot)
         #expect(rules.excuseSentence(for: .refused, nagID: nagID) == "frazo")
-        #expect(book.disrespect(in: "Bobo!") == ["bobo"])
+        #expect(book.disrespectfulPhrases(in: "Bobo!") == ["bobo"])
         #expect(
             try Phrasebook(parsing: Array(Self.smallest.joined(separator: "\r\n").utf8)).messageCount(.overdue, .firm)
                 == 4)

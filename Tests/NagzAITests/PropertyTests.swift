@@ -61,7 +61,7 @@ import Testing
                 #expect(facts.preferences.quietHours?.contains(snapshot.now, in: snapshot.zone) != true)
                 let cooldown = Timestamp.Span.minutes(Int64(facts.policy.cooldownMinutes))
                 #expect(facts.pushBacks.allSatisfy { snapshot.now - $0 >= cooldown })
-                #expect(pushBack.message.map(rules.phrasebook.disrespect(in:)) == [])
+                #expect(pushBack.message.map(rules.phrasebook.disrespectfulPhrases(in:)) == [])
                 #expect(pushBack.tone == rules.tone(for: facts).response.tone)
             } else {
                 #expect(pushBack.message == nil && pushBack.tone == nil)

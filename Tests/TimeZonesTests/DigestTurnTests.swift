@@ -15,7 +15,7 @@ struct DigestTurnTests {
     ) throws -> (dueOn: String?, next: Timestamp) {
         let zone = try #require(Self.newYork)
         let turn = DigestTurn(at: time, last: last, now: try moment(now), zone: zone)
-        return (turn.dueOn?.description, turn.next)
+        return (turn.dueDate?.description, turn.nextCheck)
     }
 
     @Test("a digest is due at its time in the person's zone, before and after a change of the clocks")
@@ -61,7 +61,7 @@ struct DigestTurnTests {
             ("2026-03-09T22:00:00Z", "2026-03-09"), ("2026-03-10T03:59:59Z", "2026-03-09"),
             ("2026-03-10T04:00:00Z", nil),
         ] {
-            let passed = DigestTurn.passed(at: Self.six, now: try moment(now), zone: zone)
+            let passed = DigestTurn.skippedDate(at: Self.six, now: try moment(now), zone: zone)
             #expect(passed?.description == date, "\(now)")
             if let passed { #expect(try turn(now, last: passed).dueOn == nil, "\(now)") }
         }

@@ -1,12 +1,13 @@
 import NagzAI
 
-/// Parameters or a body that encode the question of an AI operation.
+/// Parameters or a body that carry the question of an AI operation.
 public protocol AIRequest: Sendable {
     associatedtype Question: AIQuestion
 
+    /// Creates the request of a question.
     init(asking question: Question)
     var question: Question { get }
-    /// Whether the answer becomes a draft.
+    /// Whether the answer is to become a draft.
     var wantsDraft: Bool { get }
 }
 
@@ -14,7 +15,7 @@ extension AIRequest {
     public var wantsDraft: Bool { false }
 }
 
-/// An AI operation with its endpoint; turns a question into a request.
+/// An AI operation with its endpoint. It converts questions into requests, and back.
 public protocol AICall<Question, Response>: Sendable {
     associatedtype Question: AIQuestion
     associatedtype Parameters: WireParameters
@@ -24,9 +25,10 @@ public protocol AICall<Question, Response>: Sendable {
     var operation: AIOperation<Question, Response> { get }
     var endpoint: Endpoint<Parameters, Body, AIAnswer<Response>> { get }
 
+    /// Returns the parameters and the body that carry a question and its options.
     func request(_ question: Question, _ options: ExecutionOptions) -> (parameters: Parameters, body: Body)
     /// Returns the question and the options of a request: the reverse of `request`.
-    func asked(
+    func decodeRequest(
         _ parameters: Parameters, _ body: Body
     ) -> (question: Question, options: ExecutionOptions, wantsDraft: Bool)
 }
@@ -36,15 +38,15 @@ struct AIBodyCall<
     Request: AIRequest & WireInput & WireMembers & Hashable, Response: WireInput & WireMembers & Hashable
 >: AICall {
     let operation: AIOperation<Request.Question, Response>
-    let endpoint: Endpoint<NoParameters, Asking<Request>, AIAnswer<Response>>
+    let endpoint: Endpoint<NoParameters, AIEnvelope<Request>, AIAnswer<Response>>
 
     func request(_ question: Request.Question, _ options: ExecutionOptions) -> (
-        parameters: NoParameters, body: Asking<Request>
+        parameters: NoParameters, body: AIEnvelope<Request>
     ) {
-        (NoParameters(), Asking(Request(asking: question), options))
+        (NoParameters(), AIEnvelope(Request(asking: question), options))
     }
 
-    func asked(_: NoParameters, _ body: Asking<Request>) -> (
+    func decodeRequest(_: NoParameters, _ body: AIEnvelope<Request>) -> (
         question: Request.Question, options: ExecutionOptions, wantsDraft: Bool
     ) {
         (body.request.question, body.options, body.request.wantsDraft)
@@ -56,15 +58,15 @@ struct AIQueryCall<
     Request: AIRequest & WireParameters & Hashable, Response: WireInput & WireMembers & Hashable
 >: AICall {
     let operation: AIOperation<Request.Question, Response>
-    let endpoint: Endpoint<Asking<Request>, NoBody, AIAnswer<Response>>
+    let endpoint: Endpoint<AIEnvelope<Request>, NoBody, AIAnswer<Response>>
 
     func request(_ question: Request.Question, _ options: ExecutionOptions) -> (
-        parameters: Asking<Request>, body: NoBody
+        parameters: AIEnvelope<Request>, body: NoBody
     ) {
-        (Asking(Request(asking: question), options), NoBody())
+        (AIEnvelope(Request(asking: question), options), NoBody())
     }
 
-    func asked(_ parameters: Asking<Request>, _: NoBody) -> (
+    func decodeRequest(_ parameters: AIEnvelope<Request>, _: NoBody) -> (
         question: Request.Question, options: ExecutionOptions, wantsDraft: Bool
     ) {
         (parameters.request.question, parameters.options, parameters.request.wantsDraft)

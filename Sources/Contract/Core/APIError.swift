@@ -38,7 +38,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
         }
     }
 
-    /// Whether the same request may succeed after the person has waited, signed in or read again.
+    /// Whether the request may succeed later: after waiting, a new sign-in, or another read.
     public var isRecoverable: Bool {
         switch self {
         case .authenticationFailed, .preconditionFailed, .rateLimited, .internalError, .unavailable: true
@@ -61,18 +61,18 @@ public enum ErrorReason {
     public static let accountPending = "account_pending"
     /// The person lacks a consent that the operation requires.
     public static let consentMissing = "consent_missing"
-    /// The question's id was used before, for another question or with other settings.
+    /// The question's ID was used before, for another question or with other settings.
     public static let questionReused = "question_id_reused"
-    /// The operator has not configured where mails go.
+    /// The operator has not configured a carrier for mails.
     public static let mailNotConfigured = "mail_not_configured"
     /// The operator has not configured a gateway that sends codes by text message.
     public static let smsNotConfigured = "sms_not_configured"
     public static let webPushNotConfigured = "web_push_not_configured"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"
-    /// The instance of a series is not open yet; the error names the moment.
+    /// The instance of a series is not open yet. The error has its opening time in `opens_at`.
     public static let notYet = "not_yet"
-    /// The next instance of the series exists, and carries its pattern.
+    /// The next instance of the series exists, so only that one can change the pattern.
     public static let hasNextInstance = "has_next_instance"
 }
 
@@ -87,15 +87,15 @@ public struct APIError: Error, Hashable, Sendable {
     public var field: String?
     /// A more specific reason: a `Domain.Denial`, an `ErrorReason`, or a reason of a newer server.
     public var reason: String?
-    /// The time at which an instance of a series can be completed, where that is later.
+    /// The time from which the instance of a series can be completed, if it is not open yet.
     public var opensAt: Timestamp?
-    /// The draft that was made of what was refused.
+    /// The draft that was created instead of the refused act.
     public var draftID: DraftID?
-    /// Seconds until a retry makes sense; sent as `Retry-After`.
+    /// The seconds to wait before a retry, sent as `Retry-After`.
     public var retryAfter: Int?
     /// The mediator's report on a question that it did not answer.
     public var execution: ExecutionFault?
-    /// The code of the AI operations for invalid input, until the server adds the trace.
+    /// The code of an AI operation's invalid input, from which the server makes `execution`.
     public var executionCode: ExecutionCode?
 
     public init(
@@ -110,22 +110,22 @@ public struct APIError: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// A denial by a domain rule.
+    /// Creates the error of a denial by a domain rule.
     public init(_ code: ErrorCode, _ denial: Denial, field: String? = nil) {
         self.init(code, denial.message, field: field, reason: denial.rawValue)
     }
 
-    /// 422 for JSON that does not have the expected fields or values. The message names the field in words.
+    /// Creates a 422 for JSON without the expected fields or values. The message names the field in words.
     public init(_ fault: InvalidInput) { self.init(.validationFailed, fault) }
 
-    /// Another code for an invalid value.
+    /// Creates an error with another code for an invalid value.
     public init(_ code: ErrorCode, _ fault: InvalidInput) {
         let subject = fault.field.map(FieldWords.subject) ?? "The body"
         self.init(code, "\(subject) \(fault.message).", field: fault.field)
         executionCode = fault.code
     }
 
-    /// 400 for bytes that are not JSON; 413 for too many bytes.
+    /// Creates a 400 for bytes that are not JSON, or a 413 for too many bytes.
     public init(_ fault: JSONError) {
         self.init(
             fault.reason == .tooLarge ? .payloadTooLarge : .malformedRequest,
@@ -147,18 +147,19 @@ public struct APIError: Error, Hashable, Sendable {
     }
 }
 
-/// The messages of this module. Those of the server are in `Server/Refusals`.
+// The messages of this module. Those of the server are in `Server/Refusals`.
 extension APIError {
     static let textIsNotUTF8 = APIError(.malformedRequest, "The text is not UTF-8.")
     static let bodyIsEmpty = APIError(.malformedRequest, "The body is empty. Send a JSON document.")
     static let birthIsInFuture = APIError(
         .validationFailed, "A date of birth cannot lie in the future.", field: "date_of_birth")
+    /// Returns the error for an unknown name in a query or body.
     /// - Parameter nearest: the name that was probably meant.
     static func nameIsUnknown(_ name: String, nearest: String?) -> APIError {
         let hint = nearest.map { " Did you mean \($0)?" } ?? ""
         return APIError(.validationFailed, "\(name) is unknown here.\(hint)", field: name)
     }
-    /// Returns the error that a client throws for a response that is not the operation's.
+    /// Returns the error that a client throws for a response that it cannot decode.
     static func responseIsUnreadable(_ fault: String, field: String?) -> APIError {
         let place = field.map { " (\($0))" } ?? ""
         return APIError(.internalError, "The server's answer could not be read\(place): \(fault)", status: 502)

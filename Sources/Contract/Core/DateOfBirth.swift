@@ -1,6 +1,6 @@
 import Domain
 
-/// A date of birth, as `YYYY-MM-DD`. Of a date-time, which both public clients send, the date counts as it is written: in
+/// A date of birth, as `YYYY-MM-DD`. Both public clients send a date-time, of which the date is taken as written: in
 /// its own zone, not in UTC.
 public struct DateOfBirth: Hashable, Sendable, WireText {
     public let date: CivilDate
@@ -15,16 +15,16 @@ public struct DateOfBirth: Hashable, Sendable, WireText {
         self.date = date
     }
 
-    /// Nobody who is alive was born earlier.
+    /// The earliest year that is accepted.
     private static let earliestYear = 1900
 
     public var wireText: String { date.description }
 
-    /// The date, unless it lies in the future wherever on earth the person is.
-    /// - Throws: 422.
-    public func past(at now: Timestamp) throws(APIError) -> CivilDate {
-        let latest = UniversalTime().local(now + .hours(14)).date
-        guard date <= latest else { throw APIError.birthIsInFuture }
+    /// Returns the date.
+    /// - Throws: 422 if the date is in the future in every time zone.
+    public func pastDate(at now: Timestamp) throws(APIError) -> CivilDate {
+        let latestToday = UniversalTime().local(now + .hours(14)).date
+        guard date <= latestToday else { throw APIError.birthIsInFuture }
         return date
     }
 }

@@ -1,12 +1,12 @@
-/// Bounds of a field that have a name in Swift, with the numbers that its declaration says.
+/// The bounds of a field by their Swift name, and the numbers in its declaration. A test compares them.
 public struct DeclaredBounds: Sendable {
-    /// The record and the field, such as `ExcuseCreate.text`.
+    /// The path of the field, such as `ExcuseCreate.text`.
     public let place: String
     public let inSwift: ClosedRange<Int>
     public let declared: ClosedRange<Int>
 }
 
-/// The values of an enumeration of Swift, and those that its declaration has.
+/// The values of a Swift enumeration, and those in its declaration. A test compares them.
 public struct DeclaredValues: Sendable {
     /// The enumeration's Swift name.
     public let name: String

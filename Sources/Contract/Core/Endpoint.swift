@@ -15,13 +15,14 @@ public protocol WireContent: Sendable {
     init(content bytes: Span<UInt8>) throws(APIError)
     /// The bytes to send; empty for no content.
     var content: [UInt8] { get }
+    /// The form of the bytes.
     static var form: ContentForm { get }
 }
 
 /// The form of a body's bytes.
 public enum ContentForm: Sendable {
     case json, nothing
-    /// Text, or what the operation reads itself.
+    /// Text or bytes, which the operation reads itself.
     case other
 }
 
@@ -29,7 +30,7 @@ extension WireContent {
     public static var form: ContentForm { .json }
 }
 
-/// The body of operations without a request body; a body that is sent is ignored.
+/// The body of operations without a request body. A client's body is ignored.
 public struct NoBody: WireContent, Hashable {
     public static var form: ContentForm { .nothing }
 
@@ -69,6 +70,7 @@ extension WireContent where Self: WireReadable {
     public init(content bytes: Span<UInt8>) throws(APIError) { self = try Self(document: bytes) }
 
     /// Reads a JSON document.
+    /// - Throws: 400 if the bytes are not JSON, 422 if the JSON does not match.
     init(document bytes: Span<UInt8>) throws(APIError) {
         guard !bytes.isEmpty else { throw APIError.bodyIsEmpty }
         let json: JSONValue
@@ -89,7 +91,7 @@ extension WireContent where Self: WireOutput {
     public var content: [UInt8] { jsonBytes }
 }
 
-/// An optional body.
+// An optional body: no bytes are nil.
 extension Optional: WireContent where Wrapped: WireContent {
     public init(content bytes: Span<UInt8>) throws(APIError) {
         self = bytes.isEmpty ? nil : try Wrapped(content: bytes)
@@ -105,7 +107,8 @@ extension Dictionary: WireContent where Key == String, Value == String {}
 // MARK: Server side
 
 extension Endpoint {
-    /// Decodes the parameters of a request; 422 names the invalid one.
+    /// Decodes the parameters of a request.
+    /// - Throws: 422, which names the invalid parameter.
     public func parameters(_ reader: ParameterReader) throws(APIError) -> Parameters {
         do {
             return try Parameters(reader)
@@ -114,7 +117,8 @@ extension Endpoint {
         }
     }
 
-    /// Decodes the body of a request; 400 or 422 if it is invalid.
+    /// Decodes the body of a request.
+    /// - Throws: 400 or 422 if it is invalid.
     public func body(_ bytes: Span<UInt8>) throws(APIError) -> Body {
         try Body(content: bytes)
     }
@@ -130,7 +134,7 @@ extension Endpoint {
         public var body: [UInt8]
     }
 
-    /// The request target: path and query.
+    /// Returns the request target: path and query.
     public func target(_ parameters: Parameters) -> String {
         var writer = ParameterWriter()
         parameters.write(to: &writer)

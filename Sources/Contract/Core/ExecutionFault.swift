@@ -1,15 +1,15 @@
 import Domain
 import JSON
 
-/// The reason for which the mediator did not answer a question: members of an error's `details`.
+/// The reason why the mediator did not answer a question, as members of an error's `details`.
 public struct ExecutionFault: Hashable, WireInput, WireMembers {
     /// A code of `NagzAI.ExecutionCode`, or of a newer server.
     public var code: String
     public var traceID: TraceID
     public var isRecoverable: Bool
-    /// The confirmation to send with the same question again once the person has agreed to the error's message.
+    /// The confirmation to send with the same question, once the person has agreed to the error's message.
     public var confirmation: Secret?
-    /// The constraint that decided.
+    /// The constraint that decided; nil if none did.
     public var constraintID: ConstraintID?
 
     public init(

@@ -1,7 +1,7 @@
-/// The names of inputs in messages for people, who see no wire names. Programs read those in `details.field`.
+/// The names of fields in messages for people. Programs read the wire names in `details.field`.
 enum FieldWords {
-    /// The names that do not follow from the wire name.
-    private static let words: [Substring: String] = [
+    /// The subjects of fields whose wire name does not give them.
+    private static let subjects: [Substring: String] = [
         "pin": "The PIN", "current_pin": "The current PIN", "prefs_json": "The preferences",
         "committed_at": "The promised time", "made_at": "The time of the input", "email": "The email address",
         "phone": "The telephone number",
@@ -12,8 +12,8 @@ enum FieldWords {
     /// - Parameter path: as in `InvalidInput.field`.
     static func subject(of path: String) -> String {
         let name = path.split(separator: ".").last?.prefix { $0 != "[" } ?? ""
-        let subject = words[name] ?? (name.isEmpty ? "The list" : "The \(plain(name))")
-        // A part of the path may be a client's own name: its number may be any.
+        let subject = subjects[name] ?? (name.isEmpty ? "The list" : "The \(spelledOut(name))")
+        // The path may contain a client's own name, with a number of any size.
         guard let start = path.lastIndex(of: "["), let index = UInt32(path[start...].dropFirst().prefix { $0 != "]" })
         else {
             return subject
@@ -21,8 +21,8 @@ enum FieldWords {
         return "\(subject) (entry \(UInt64(index) + 1))"
     }
 
-    /// A wire name as words: `recipient_id` is "recipient ID".
-    private static func plain(_ name: Substring) -> String {
+    /// Returns a wire name as words: "recipient ID" for `recipient_id`.
+    private static func spelledOut(_ name: Substring) -> String {
         name.split(separator: "_").map { word in
             switch word {
             case "at": "time"

@@ -1,11 +1,11 @@
 import JSON
 import NagzAI
 
-/// An error of an invalid request: the wire name of the field, and a sentence for the user.
+/// An error in the input: the wire name of the field, and what is wrong with it.
 public struct InvalidInput: Error, Hashable, Sendable {
     /// A path for nested fields (`totals.open`, `items[3].id`); nil for the body as a whole.
     public var field: String?
-    /// The error. It repeats nothing of the input.
+    /// The end of a sentence whose subject is the field. It repeats nothing of the input.
     public var message: String
     /// The code of the AI operations for the error; nil for most.
     public var code: ExecutionCode?
@@ -16,7 +16,8 @@ public struct InvalidInput: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// Returns the same error, relative to the enclosing object.
+    /// Returns the error with the path in an enclosing object.
+    /// - Parameter name: the name or index of this value there.
     func inside(_ name: String) -> InvalidInput {
         guard let field else { return InvalidInput(message, field: name, code: code) }
         return InvalidInput(message, field: field.hasPrefix("[") ? name + field : name + "." + field, code: code)

@@ -1,99 +1,100 @@
 import Synchronization
 
-/// The names that the readers of one request have asked for. Every other name that the client has sent is unknown.
+/// The names that the readers of one request have read. Every other name in the request is unknown.
 public final class KnownNames: Sendable {
-    /// Records the names that the readers of the current body ask for; nil if they are not recorded. Bodies are read
-    /// without suspension, so the readers of nested objects use the same value.
-    @TaskLocal static var ofBody: KnownNames?
+    /// The value that records the names of the current body; nil if they are not recorded. Bodies are read without
+    /// suspension, so the readers of nested objects use the same value.
+    @TaskLocal static var current: KnownNames?
 
-    /// A name that nobody has asked for.
+    /// A name in the request that no reader has read.
     public struct Unknown: Hashable, Sendable {
         public let name: String
-        /// The known name that is most like it; nil if none is.
+        /// The most similar known name; nil if none is similar.
         public let nearest: String?
     }
 
-    /// The query, or an object of the body.
+    /// The names of the query, or of an object of the body.
     private struct Part {
-        let sent: [String]
-        var known: Set<String> = []
+        let sentNames: [String]
+        var knownNames: Set<String> = []
     }
 
     private let parts = Mutex<[Part]>([])
 
     public init() {}
 
-    /// Adds the names of a query or an object, and returns its number.
-    func add(_ sent: [String]) -> Int {
+    /// Adds a part with the names that were sent, and returns its index.
+    func addPart(_ sentNames: [String]) -> Int {
         parts.withLock { parts in
-            parts.append(Part(sent: sent))
+            parts.append(Part(sentNames: sentNames))
             return parts.count - 1
         }
     }
 
+    /// Records that a reader has read a name.
     func markKnown(_ name: String, in part: Int) {
-        parts.withLock { parts in _ = parts[part].known.insert(name) }
+        parts.withLock { parts in _ = parts[part].knownNames.insert(name) }
     }
 
-    /// Runs `read`, and records here the names that the readers of the body ask for.
-    public func ofBody<Body>(_ read: () throws(APIError) -> Body) throws(APIError) -> Body {
-        try Self.$ofBody.withValue(self) { () -> Result<Body, APIError> in
+    /// Runs `read`, and records the names that the readers of the body read.
+    public func recordBody<Body>(_ read: () throws(APIError) -> Body) throws(APIError) -> Body {
+        try Self.$current.withValue(self) { () -> Result<Body, APIError> in
             do throws(APIError) { return .success(try read()) } catch { return .failure(error) }
         }.get()
     }
 
-    /// The names that were asked for.
+    /// All names that were read.
     public var known: Set<String> {
-        parts.withLock { parts in parts.reduce(into: []) { $0.formUnion($1.known) } }
+        parts.withLock { parts in parts.reduce(into: []) { $0.formUnion($1.knownNames) } }
     }
 
     /// The unknown names in the order in which they were sent.
     public var unknown: [Unknown] {
         parts.withLock { parts in
             parts.flatMap { part in
-                part.sent.filter { !part.known.contains($0) }
-                    .map { Unknown(name: $0, nearest: Self.nearest(to: $0, of: part.known)) }
+                part.sentNames.filter { !part.knownNames.contains($0) }
+                    .map { Unknown(name: $0, nearest: Self.nearest(to: $0, of: part.knownNames)) }
             }
         }
     }
 
-    /// Returns the known name that differs in the fewest letters, without regard to case, underscores and hyphens; nil
-    /// if more than a third of the letters differ, and for a long name.
+    /// Returns the known name that differs in the fewest letters, ignoring case, underscores and hyphens; nil if more
+    /// than a third of the letters differ, or if the name is longer than 64 bytes.
     public static func nearest(to name: String, of known: Set<String>) -> String? {
         guard name.utf8.count <= 64 else { return nil }
-        func plain(_ text: String) -> [UInt8] {
+        func normalized(_ text: String) -> [UInt8] {
             text.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
         }
-        let wanted = plain(name)
-        let distances = known.sorted().map { (name: $0, distance: distance(wanted, plain($0))) }
-        guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance * 3 <= max(wanted.count, 3)
+        let target = normalized(name)
+        let distances = known.sorted().map { (name: $0, distance: distance(target, normalized($0))) }
+        guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance * 3 <= max(target.count, 3)
         else { return nil }
         return best.name
     }
 
-    /// Returns the number of bytes that have to be added, removed or replaced, or neighbours swapped (optimal string
+    /// Returns the number of edits between two names: added, removed, replaced or swapped bytes (optimal string
     /// alignment).
-    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
-        var (before, last) = ([Int](), Array(0...other.count))
-        for (line, byte) in one.enumerated() {
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var (before, last) = ([Int](), Array(0...right.count))
+        for (line, byte) in left.enumerated() {
             var row = [line + 1]
-            for (column, second) in other.enumerated() {
-                var least = min(last[column] + (byte == second ? 0 : 1), row[column] + 1, last[column + 1] + 1)
-                if line > 0, column > 0, byte == other[column - 1], second == one[line - 1] {
-                    least = min(least, before[column - 1] + 1)
+            for (column, second) in right.enumerated() {
+                var smallest = min(last[column] + (byte == second ? 0 : 1), row[column] + 1, last[column + 1] + 1)
+                if line > 0, column > 0, byte == right[column - 1], second == left[line - 1] {
+                    smallest = min(smallest, before[column - 1] + 1)
                 }
-                row.append(least)
+                row.append(smallest)
             }
             (before, last) = (last, row)
         }
-        return last[other.count]
+        return last[right.count]
     }
 }
 
 extension KnownNames.Unknown {
-    /// The name as an error can repeat it: encoded, and not longer than names are.
-    public var told: String { String(percentEncoded(String(name.unicodeScalars.prefix(64))).prefix(64)) }
+    /// The name in a form that is safe in an error: percent-encoded, at most 64 characters.
+    public var safeName: String { String(percentEncoded(String(name.unicodeScalars.prefix(64))).prefix(64)) }
 
-    /// 422, with the name that was probably meant.
-    public var refusal: APIError { .nameIsUnknown(told, nearest: nearest) }
+    /// The error for the name: 422, with the name that was probably meant.
+    public var refusal: APIError { .nameIsUnknown(safeName, nearest: nearest) }
 }

@@ -1,7 +1,7 @@
-/// The versions of a release: the only place where they are written. `deploy/package` reads the program's here, and tests
-/// hold the API document and the changelog to them.
+/// The versions of a release, which are declared only here. `deploy/package` reads the program's version, and tests
+/// compare the API document and the changelog.
 public enum NagzVersion {
-    /// The program's version, with a section of its own in CHANGELOG.md.
+    /// The program's version. CHANGELOG.md has a section for it.
     public static let current = "0.1.0"
     /// The version of the API, `info.version` of the API document.
     public static let api = "1.0.0"

@@ -3,28 +3,29 @@ import Domain
 @_spi(_Unicode) import Swift
 
 extension FieldReader {
-    /// A name of a person, family or sign-in, trimmed and in Unicode's composed form (NFC), so that the same name has
-    /// the same text however it was typed. Empty names, control characters and invisible characters are refused, so
-    /// that names that look the same are equal. The length counts Unicode scalars.
-    public func name(_ field: String, _ most: Int) throws(InvalidInput) -> String {
-        try Self.name(try required(field), field, most)
+    /// Returns the name of a person, family or sign-in, trimmed and in Unicode's composed form (NFC), so that the same
+    /// name has the same text however it was typed. Empty names, control characters and invisible characters are
+    /// refused, so that names that look the same are equal.
+    /// - Parameter maxLength: the maximum length in Unicode scalars.
+    public func name(_ field: String, _ maxLength: Int) throws(InvalidInput) -> String {
+        try Self.name(try required(field), field, maxLength)
     }
 
-    public func optionalName(_ field: String, _ most: Int) throws(InvalidInput) -> String? {
+    public func optionalName(_ field: String, _ maxLength: Int) throws(InvalidInput) -> String? {
         guard let text: String = try optional(field) else { return nil }
-        return try Self.name(text, field, most)
+        return try Self.name(text, field, maxLength)
     }
 
-    private static func name(_ text: String, _ field: String, _ most: Int) throws(InvalidInput) -> String {
+    private static func name(_ text: String, _ field: String, _ maxLength: Int) throws(InvalidInput) -> String {
         if text.unicodeScalars.contains(where: isControl) {
             throw InvalidInput("must not contain control characters", field: field)
         }
-        let given = trimmed(text)
-        if containsInvisible(given) { throw InvalidInput("must not contain invisible characters", field: field) }
-        // The composed form of a few characters is longer.
-        let name = composed(given)
-        guard max(given.unicodeScalars.count, name.unicodeScalars.count) <= most else {
-            throw InvalidInput("must have at most \(most) characters", field: field)
+        let trimmedText = trimmed(text)
+        if containsInvisible(trimmedText) { throw InvalidInput("must not contain invisible characters", field: field) }
+        // The composed form of some characters is longer, so both lengths are checked.
+        let name = composed(trimmedText)
+        guard max(trimmedText.unicodeScalars.count, name.unicodeScalars.count) <= maxLength else {
+            throw InvalidInput("must have at maxLength \(maxLength) characters", field: field)
         }
         guard name.unicodeScalars.contains(where: isVisible) else {
             throw InvalidInput("must not be empty", field: field)
@@ -32,7 +33,7 @@ extension FieldReader {
         return name
     }
 
-    /// Control characters, line separators, and characters that change the text direction.
+    /// Whether a character is a control character or a line separator, or changes the text direction.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -44,14 +45,14 @@ extension FieldReader {
         !scalar.properties.isWhitespace && !isInvisible(scalar) && scalar.value != brailleBlank
     }
 
-    /// Characters that fonts do not draw: zero-width characters, direction marks, fillers, tags, selectors.
+    /// Whether fonts do not draw a character: zero-width characters, direction marks, fillers, tags, selectors.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isDefaultIgnorableCodePoint || (0xFFF9...0xFFFB).contains(scalar.value)
     }
 
     private static let brailleBlank: UInt32 = 0x2800
 
-    /// Whether there is an invisible character without an effect on its neighbours.
+    /// Whether a text has an invisible character that has no effect on its neighbours.
     ///
     /// Joiners and selectors are part of emoji sequences (UTS #51), and tags of regional flags; a joiner after a virama
     /// shapes a syllable, a non-joiner between Arabic letters keeps them apart, as in Persian (RFC 5892, appendix A), and a
@@ -88,13 +89,14 @@ extension FieldReader {
         scalar.properties.canonicalCombiningClass.rawValue == 9
     }
 
-    /// An emoji or the end of an emoji sequence: a selector or a skin tone. Digits do not count.
+    /// Whether a character is an emoji, or the end of an emoji sequence: a selector or a skin tone. Digits do not
+    /// count.
     private static func isEmojiPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value == 0xFE0F || (scalar.properties.isEmoji && scalar.value > 0x7F)
     }
 }
 
-/// Converts to Unicode's composed form, NFC.
+/// Returns a text in Unicode's composed form, NFC.
 func composed(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     scalars.append(contentsOf: text._nfc)

@@ -50,9 +50,9 @@ public struct Operation: Hashable, Sendable {
     public let successStatus: Int
     public let access: Access
     public let tier: RateTier
-    /// Bytes of request content; nil for the server's limit.
+    /// The maximum number of bytes of a body; nil for the server's limit.
     public let bodyLimit: Int?
-    /// Whether its answers name their trace in `X-Trace-Id`.
+    /// Whether responses have the header `X-Trace-Id`.
     public let isTraced: Bool
 
     public init(
@@ -67,10 +67,10 @@ public struct Operation: Hashable, Sendable {
         self.access = access
         self.isTraced = isTraced
         self.bodyLimit = bodyLimit
-        self.tier = tier ?? Self.usualTier(method, path)
+        self.tier = tier ?? Self.defaultTier(method, path)
     }
 
-    private static func usualTier(_ method: Method, _ path: String) -> RateTier {
+    private static func defaultTier(_ method: Method, _ path: String) -> RateTier {
         guard method == .get else { return .write }
         return path.hasPrefix("/api/v1/nags/{nag_id}/") ? .nagDetail : .read
     }

@@ -1,6 +1,6 @@
 import JSON
 
-/// One page of a list, with its position.
+/// One page of a list, with its position in the list.
 public struct Page<Item: Sendable>: Sendable {
     public var items: [Item]
     /// The number of items on all pages.
@@ -15,7 +15,7 @@ public struct Page<Item: Sendable>: Sendable {
         self.offset = offset
     }
 
-    /// The page for a request.
+    /// Creates the page for a request.
     public init(items: [Item], total: Int, answering request: PageRequest) {
         self.init(items: items, total: total, limit: request.limit, offset: request.offset)
     }
@@ -57,25 +57,25 @@ extension JSONWriter {
 
 /// The position and size of a page.
 public struct PageRequest: Hashable, Sendable {
-    /// 1…200. The default is 200, because one of the public clients never requests a second page.
+    /// The size of the page, 1…200. The default is 200, because one of the public clients never requests a second page.
     public let limit: Int
-    /// 0…2,147,483,647.
+    /// The number of items before the page, 0…2,147,483,647.
     public let offset: Int
 
-    public static let largestLimit = 200
-    public static let largestOffset = 2_147_483_647
+    public static let maxLimit = 200
+    public static let maxOffset = 2_147_483_647
 
-    /// Clamps both values; a response has those that were used.
-    public init(limit: Int = largestLimit, offset: Int = 0) {
-        self.limit = min(max(limit, 1), Self.largestLimit)
-        self.offset = min(max(offset, 0), Self.largestOffset)
+    /// Creates a request with both values clamped. A response repeats the clamped values.
+    public init(limit: Int = maxLimit, offset: Int = 0) {
+        self.limit = min(max(limit, 1), Self.maxLimit)
+        self.offset = min(max(offset, 0), Self.maxOffset)
     }
 }
 
 extension PageRequest: WireParameters {
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(
-            limit: try parameters.limit(default: Self.largestLimit),
+            limit: try parameters.limit(default: Self.maxLimit),
             offset: try parameters.optionalInteger("offset") ?? 0)
     }
 

@@ -19,11 +19,11 @@ public struct ParameterReader: Sendable {
     private let query: [Pair]
     private let names: (known: KnownNames, part: Int)?
 
-    /// - Parameter names: is told which names are asked for.
+    /// - Parameter names: records the names that are read; nil to record none.
     public init(path: [Pair] = [], query: [Pair] = [], names: KnownNames? = nil) {
         self.path = path
         self.query = query
-        self.names = names.map { ($0, $0.add(query.map(\.name))) }
+        self.names = names.map { ($0, $0.addPart(query.map(\.name))) }
     }
 
     public func path<Value: WireText>(_ name: String, as _: Value.Type = Value.self) throws(InvalidInput) -> Value {
@@ -45,23 +45,23 @@ public struct ParameterReader: Sendable {
         return try read(pair)
     }
 
-    /// A parameter that has several names.
+    /// Returns the value of a parameter that has several names.
     public func optionalQuery<Value: WireText & Equatable>(
         _ name: String, or others: String..., as _: Value.Type = Value.self
     ) throws(InvalidInput) -> Value? {
         var value: Value? = try optionalQuery(name)
         for other in others {
-            guard let same: Value = try optionalQuery(other) else { continue }
-            guard value == nil || value == same else {
+            guard let otherValue: Value = try optionalQuery(other) else { continue }
+            guard value == nil || value == otherValue else {
                 throw InvalidInput("is another name of \(name), which has another value", field: other)
             }
-            value = same
+            value = otherValue
         }
         return value
     }
 
-    /// ASCII digits after an optional minus sign. A number out of 64 bits is clamped, because every caller bounds or
-    /// clamps it.
+    /// Returns a number of ASCII digits after an optional minus sign. A number of more than 64 bits is clamped, because
+    /// every caller limits the range.
     public func optionalInteger(_ name: String) throws(InvalidInput) -> Int? {
         guard let text = try single(name)?.value.utf8 else { return nil }
         let isNegative = text.first == UInt8(ascii: "-")
@@ -82,12 +82,13 @@ public struct ParameterReader: Sendable {
         return value
     }
 
-    /// The parameter `limit`, clamped to 1…200.
+    /// Returns the parameter `limit`, clamped to 1…200.
     public func limit(default fallback: Int) throws(InvalidInput) -> Int {
-        min(max(try optionalInteger("limit") ?? fallback, 1), PageRequest.largestLimit)
+        min(max(try optionalInteger("limit") ?? fallback, 1), PageRequest.maxLimit)
     }
 
-    /// The only value of a name. A repeated name is refused, because implementations differ in which value they use.
+    /// Returns the only value of a name. A repeated name is refused, because implementations differ in which value they
+    /// use.
     private func single(_ name: String) throws(InvalidInput) -> Pair? {
         if let names { names.known.markKnown(name, in: names.part) }
         let matches = query.filter { $0.name == name }
@@ -128,7 +129,7 @@ public struct ParameterWriter: Sendable {
         if let value { query(name, value) }
     }
 
-    /// The template with its parameters replaced, followed by the query.
+    /// Returns the template with its parameters replaced, followed by the query.
     public func target(of template: String) -> String {
         var target = template
         for pair in path {
@@ -142,7 +143,7 @@ public struct ParameterWriter: Sendable {
     }
 }
 
-/// Encodes every byte outside RFC 3986's unreserved set as `%XX`.
+/// Returns the text with every byte outside RFC 3986's unreserved set as `%XX`.
 func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var output: [UInt8] = []

@@ -1,7 +1,7 @@
 /// A telephone number in the form of E.164: a plus sign, and 8 to 15 digits that begin with the code of a country.
 ///
-/// Spaces, hyphens, dots and parentheses do not count, and digits may be of any script. Its description is hidden, so that
-/// it cannot reach a log.
+/// Spaces, hyphens, dots and parentheses are removed, and digits may be of any script. The description hides the
+/// number, so that it cannot reach a log.
 public struct PhoneNumber: Hashable, Sendable, WireText, CustomStringConvertible {
     public static let digitCountRange = 8...15
 
@@ -18,8 +18,7 @@ public struct PhoneNumber: Hashable, Sendable, WireText, CustomStringConvertible
         wireText = number
     }
 
-    /// Returns the text in its normal form, also without dots and parentheses, full-width ones included, and with an
-    /// ASCII plus sign.
+    /// Returns the text as a normalised code, also without dots and parentheses, and with an ASCII plus sign.
     private static func normalized(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars where !".()\u{FF0E}\u{FF08}\u{FF09}".unicodeScalars.contains(scalar) {
@@ -31,8 +30,8 @@ public struct PhoneNumber: Hashable, Sendable, WireText, CustomStringConvertible
     public var description: String { "PhoneNumber(hidden)" }
 }
 
-/// A code that confirms a telephone number: six ASCII digits, however they were typed. Its description is hidden, so that
-/// it cannot reach a log.
+/// A code that confirms a telephone number: six ASCII digits, however they were typed. The description hides the code,
+/// so that it cannot reach a log.
 public struct PhoneCode: Hashable, Sendable, WireText, CustomStringConvertible {
     public static let length = 6
 

@@ -33,7 +33,7 @@ public struct EmailAddress: Hashable, Sendable, WireText {
     }
 }
 
-/// A child's PIN: four ASCII digits, however they were typed. Its description is hidden, so that it cannot reach a log.
+/// A child's PIN: four ASCII digits, however they were typed. The description hides it, so that it cannot reach a log.
 public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public let wireText: String
 
@@ -47,8 +47,8 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public var description: String { "PIN(hidden)" }
 }
 
-/// A password or token. Its description is hidden, so that it cannot reach a log. `==` is not constant-time: compare
-/// hashes.
+/// A password or token. The description hides it, so that it cannot reach a log. `==` is not constant-time: compare
+/// hashes instead.
 public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
     /// The lengths of passwords in Unicode scalars.
     public static let passwordLengths = 8...1_024
@@ -67,7 +67,7 @@ public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
 
 /// A SHA-256 value, encoded as 64 lower-case hexadecimal digits.
 public struct HexDigest: Hashable, Sendable, WireText {
-    /// 32 bytes.
+    /// The 32 bytes of the value.
     public let bytes: [UInt8]
 
     /// Creates the digest; nil unless there are 32 bytes.
@@ -90,7 +90,7 @@ public struct HexDigest: Hashable, Sendable, WireText {
     }
 }
 
-/// ASCII letters and digits only.
+/// Whether a byte is an ASCII letter or digit.
 func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

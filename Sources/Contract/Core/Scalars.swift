@@ -1,8 +1,6 @@
 import Domain
 import JSON
 
-// The wire format of scalars.
-
 /// A scalar that is a string in JSON, so that it can also be a path or query parameter.
 public protocol WireText: WireReadable, WireOutput {
     init(wireText: String) throws(InvalidInput)
@@ -96,7 +94,7 @@ extension Timestamp: WireText {
     public var wireText: String { min(max(self, .firstWritable), .lastWritable).rfc3339 }
     public func write(to json: inout JSONWriter) { json.timestamp(microseconds: microseconds) }
 
-    /// 0001-01-01T00:00:00Z and the last microsecond of 9999: the range of four-digit years.
+    /// The first and last times with a four-digit year: 0001-01-01T00:00:00Z and the last microsecond of 9999.
     static let firstWritable = Timestamp(microseconds: -62_135_596_800_000_000)
     static let lastWritable = Timestamp.lastSecond + Timestamp.Span(microseconds: 999_999)
 }
@@ -158,7 +156,7 @@ extension Dictionary: WireReadable where Key == String, Value == String {
 }
 
 extension Dictionary: WireOutput where Key == String, Value == String {
-    /// Sorted by name, so that the same map gives the same bytes.
+    /// Writes the members sorted by name, so that the same map gives the same bytes.
     public func write(to json: inout JSONWriter) {
         json.object { json in
             for (name, text) in sorted(by: { $0.key < $1.key }) {

@@ -39,7 +39,7 @@ extension WireMembers {
 }
 
 extension WireOutput {
-    /// This value as a JSON document.
+    /// The value as a JSON document.
     public var jsonBytes: [UInt8] {
         JSONWriter.document { write(to: &$0) }
     }
@@ -53,7 +53,7 @@ public enum Patch<Value: Sendable>: Sendable {
     case null
     case value(Value)
 
-    /// The value after the update.
+    /// Returns the value after the update.
     public func applied(to current: Value?) -> Value? {
         switch self {
         case .absent: current
@@ -72,15 +72,15 @@ extension Patch: Hashable where Value: Hashable {}
 
 /// The fields of one JSON object, by name.
 ///
-/// `required` needs a value, `optional` treats absence and null alike, `patch` distinguishes them. Errors name the
-/// field.
+/// `required` needs a value, `optional` returns nil for absence and for null, and `patch` distinguishes them. Errors
+/// name the field.
 public struct FieldReader: Sendable {
     private let object: JSONObject
     private let names: (known: KnownNames, part: Int)?
 
     public init(_ object: JSONObject) {
         self.object = object
-        names = KnownNames.ofBody.map { ($0, $0.add(object.members.map(\.key))) }
+        names = KnownNames.current.map { ($0, $0.addPart(object.members.map(\.key))) }
     }
 
     private func value(_ name: String) -> JSONValue? {
@@ -102,7 +102,7 @@ public struct FieldReader: Sendable {
         return try read(json, name)
     }
 
-    /// A field that may be absent but not null.
+    /// Returns the value of a field that may be absent but not null.
     public func defaulted<Value: WireReadable>(_ name: String, to fallback: Value) throws(InvalidInput) -> Value {
         guard let json = value(name) else { return fallback }
         return try read(json, name)
@@ -115,7 +115,7 @@ public struct FieldReader: Sendable {
         return json == .null ? .null : .value(try read(json, name))
     }
 
-    /// Refuses fields that people may take for ones of this object.
+    /// Refuses fields that people could mistake for fields of this object.
     public func refuse(_ names: [String], _ message: String) throws(InvalidInput) {
         for name in names where object[name].map({ $0 != .null }) ?? false {
             throw InvalidInput(message, field: name)
@@ -134,7 +134,7 @@ public struct FieldReader: Sendable {
 // MARK: Limits
 
 extension FieldReader {
-    /// Text whose length in Unicode scalars (as in JSON Schema) is in the range.
+    /// Returns a text whose length in Unicode scalars (as in JSON Schema) is in the range.
     public func text(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
         try Self.checked(try required(name), name, length)
     }
@@ -154,7 +154,7 @@ extension FieldReader {
         Secret(try text(name, length))
     }
 
-    /// A password that somebody chooses.
+    /// Returns a new password.
     public func newPassword(_ name: String) throws(InvalidInput) -> Secret {
         let password = try text(name, Secret.passwordLengths)
         guard !password.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
@@ -163,7 +163,7 @@ extension FieldReader {
         return Secret(password)
     }
 
-    /// A code in the form in which codes are compared, whose length is in the range.
+    /// Returns a code in the form in which codes are compared, whose length is in the range.
     public func code(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
         try Self.checked(normalizedCode(try text(name, 0...64)), name, length)
     }

@@ -2,13 +2,13 @@ import Domain
 import JSON
 
 extension AccountCreate {
-    /// No body is one without fields.
+    /// Reads a body. An empty one is read as an object without fields.
     public init(content bytes: Span<UInt8>) throws(APIError) {
         if bytes.isEmpty { self.init() } else { try self.init(document: bytes) }
     }
 }
 
-/// Everything that belongs to an account, as lists of objects.
+/// The export of an account's data, as lists of objects.
 public struct AccountExport: Hashable, WireObject {
     /// The lists, in the order in which they are written.
     public enum Section: String, Sendable, CaseIterable {

@@ -8,13 +8,13 @@ public struct AttachmentURL: WireText, Hashable {
     public init(_ id: AttachmentID) { self.id = id }
 
     public init(wireText: String) throws(InvalidInput) {
-        guard wireText.hasPrefix(Self.start) else { throw InvalidInput("must be the path of an attachment") }
-        id = try AttachmentID(wireText: String(wireText.dropFirst(Self.start.count)))
+        guard wireText.hasPrefix(Self.prefix) else { throw InvalidInput("must be the path of an attachment") }
+        id = try AttachmentID(wireText: String(wireText.dropFirst(Self.prefix.count)))
     }
 
-    public var wireText: String { Self.start + id.wireText }
+    public var wireText: String { Self.prefix + id.wireText }
 
-    private static let start = "/attachments/"
+    private static let prefix = "/attachments/"
 }
 
 extension AttachmentResponse {

@@ -15,7 +15,7 @@ public enum AuditExportLine: Sendable, Hashable {
     case clock(FamilyID, n: Int, head: HexDigest)
     /// The last line. `clocks` is the number of `clock` lines; nil in exports of older servers.
     case end(entries: Int, clocks: Int?)
-    /// A line of a later version; ignored.
+    /// A line of a later version, which is ignored.
     case other
 
     /// The scope and origin of the export.
@@ -23,7 +23,7 @@ public enum AuditExportLine: Sendable, Hashable {
         /// The version of this format.
         public static let version = 1
         public var origin: String
-        /// Null for all families.
+        /// The family; nil for all families.
         public var familyID: FamilyID?
         public var madeAt: Timestamp
         public var keys: [AuditKey]
@@ -40,7 +40,7 @@ public enum AuditExportLine: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
         public var familyID: FamilyID
         public var n: Int
-        /// Microseconds since 1970-01-01T00:00:00Z.
+        /// The time in microseconds since 1970-01-01T00:00:00Z.
         public var atMicroseconds: Int
         public var kind: String
         public var actor: Pseudonym
@@ -51,12 +51,12 @@ public enum AuditExportLine: Sendable, Hashable {
         public var commit: HexDigest
         public var previous: HexDigest
         public var hash: HexDigest
-        /// Null if the entry is not in the log yet.
+        /// The position in the log; nil if the entry is not in the log yet.
         public var position: Int?
-        /// `whole`, `erased` or `unreadable`.
+        /// The state of the body: `whole`, `erased` or `unreadable`.
         public var payload: String
         public var salt: HexDigest?
-        /// Hexadecimal.
+        /// The body in hexadecimal digits; nil unless `payload` is `whole`.
         public var body: String?
 
         public init(
@@ -83,7 +83,7 @@ public enum AuditExportLine: Sendable, Hashable {
         }
     }
 
-    /// A position in the log and its entry.
+    /// A position in the log, and the entry at it.
     public struct LeafPosition: Sendable, Hashable, WireInput {
         public var position: Int
         public var familyID: FamilyID

@@ -14,12 +14,12 @@ public enum SourceContext: String, Sendable, CaseIterable, WireEnumeration {
     case imported = "import"
 }
 
-/// The origin of an input, as its device reports it: members of the requests that carry a person's words.
+/// The origin of an input, as the device reports it. Its members are part of requests with a person's words.
 public struct Capture: Hashable, Sendable {
     public static let confidenceRange = 0.0...1.0
 
     public var source: InputSource
-    /// The confidence of the device in the words, 0 to 1, such as after dictation; nil where it does not say.
+    /// The device's confidence in the words, 0 to 1, such as after dictation; nil if it reports none.
     public var confidence: Double?
     public var context: SourceContext?
 
@@ -29,6 +29,7 @@ public struct Capture: Hashable, Sendable {
         self.context = context
     }
 
+    /// The origin of typed words.
     public static let keyboard = Capture()
 
     public init(_ fields: FieldReader) throws(InvalidInput) {

@@ -3,6 +3,7 @@ import JSON
 import NagzAI
 
 extension CoachQuestionRequest {
+    /// The lengths of a question, in Unicode scalars.
     public static let lengthRange = 1...4_000
 }
 

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Revokes a consent.
+/// The request that revokes a consent.
 public struct ConsentUpdate: Hashable, WireObject {
     public var revoked: Bool
 

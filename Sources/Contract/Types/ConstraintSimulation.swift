@@ -3,7 +3,7 @@ import JSON
 import NagzAI
 
 extension SimulatedCase {
-    public static let modelNameLength = 100
+    public static let maxModelNameLength = 100
 }
 
 extension ConstraintSimulation {
@@ -13,8 +13,9 @@ extension ConstraintSimulation {
         guard Self.caseCountRange.contains(cases.count) else {
             throw InvalidInput("must have 1 to \(Self.caseCountRange.upperBound) cases", field: "cases")
         }
-        guard constraints?.count ?? 0 <= ConstraintDocument.most else {
-            throw InvalidInput("must have at most \(ConstraintDocument.most) constraints", field: "constraints")
+        guard constraints?.count ?? 0 <= ConstraintDocument.maxConstraints else {
+            throw InvalidInput(
+                "must have at most \(ConstraintDocument.maxConstraints) constraints", field: "constraints")
         }
     }
 }

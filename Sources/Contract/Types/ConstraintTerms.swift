@@ -58,18 +58,18 @@ extension ConstraintFault {
     fileprivate var lastName: String { field.split(separator: ".").last.map(String.init) ?? field }
 }
 
-/// The terms of a constraint, without its place in a family: as it is made, exported and imported.
+/// The terms of a constraint, without its ID, for creation, export and import.
 ///
-/// What is read from JSON keeps every limit of `Constraint`.
+/// Terms that were read from JSON are within every limit of `Constraint`.
 public struct ConstraintTerms: Hashable, WireObject, WireMembers {
     public var scope: ConstraintScope
-    /// 1…80 characters, trimmed.
+    /// The name: 1 to 80 characters, trimmed.
     public var name: String
     public var type: ConstraintType
     public var isEnabled: Bool
-    /// 1…999.
+    /// The priority, 1…999; a constraint with a smaller number is evaluated earlier.
     public var priority: Int
-    /// 1…10.
+    /// One to ten conditions.
     public var conditions: [ConstraintCondition]
     public var action: ConstraintAction
 
@@ -107,7 +107,7 @@ public struct ConstraintTerms: Hashable, WireObject, WireMembers {
         json.field("action", action)
     }
 
-    /// The constraint for the policy engine.
+    /// Returns the constraint for the policy engine.
     public func constraint(_ id: ConstraintID) throws(ConstraintFault) -> Constraint {
         try Constraint(
             id: id, scope: scope, name: name, type: type, isEnabled: isEnabled, priority: priority,
@@ -127,7 +127,7 @@ public struct ConstraintTerms: Hashable, WireObject, WireMembers {
     }
 }
 
-/// Changes some of a constraint and keeps the rest.
+/// A change of some terms of a constraint. Nil keeps a term.
 public struct ConstraintUpdate: Hashable, WireObject {
     public var name: String?
     public var type: ConstraintType?
@@ -155,11 +155,11 @@ public struct ConstraintUpdate: Hashable, WireObject {
         priority = try fields.optional("priority")
         conditions = try fields.optional("conditions")
         action = try fields.optional("action")
-        // Whatever is changed: a fault is one of the new values.
-        let any = ConstraintTerms(
+        // The new values are checked in terms that are otherwise valid.
+        let validTerms = ConstraintTerms(
             scope: .own, name: "any", type: .privacy, priority: 1,
             conditions: ConstraintTemplate.all.first?.conditions ?? [], action: .forceLocal)
-        _ = try applied(to: any)
+        _ = try applied(to: validTerms)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -173,7 +173,7 @@ public struct ConstraintUpdate: Hashable, WireObject {
         }
     }
 
-    /// The terms after the change.
+    /// Returns the terms after the change.
     public func applied(to terms: ConstraintTerms) throws(InvalidInput) -> ConstraintTerms {
         try ConstraintTerms(
             scope: terms.scope, name: name ?? terms.name, type: type ?? terms.type,

@@ -22,11 +22,11 @@ extension ConstraintTemplateItem {
     }
 }
 
-/// Exported constraints.
+/// A document with exported constraints.
 public struct ConstraintDocument: Hashable, WireObject {
     public static let schemaVersion = 1
-    /// Both scopes full.
-    public static let most = 2 * ConstraintLimit.constraintsPerScope
+    /// The maximum number of constraints: those of both scopes.
+    public static let maxConstraints = 2 * ConstraintLimit.constraintsPerScope
 
     public var constraints: [ConstraintTerms]
 
@@ -38,8 +38,8 @@ public struct ConstraintDocument: Hashable, WireObject {
         let version: Int = try fields.required("schema_version")
         guard version == Self.schemaVersion else { throw InvalidInput("must be 1", field: "schema_version") }
         constraints = try fields.required("constraints")
-        guard constraints.count <= Self.most else {
-            throw InvalidInput("must have at most \(Self.most) constraints", field: "constraints")
+        guard constraints.count <= Self.maxConstraints else {
+            throw InvalidInput("must have at most \(Self.maxConstraints) constraints", field: "constraints")
         }
     }
 

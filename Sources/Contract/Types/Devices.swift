@@ -1,18 +1,18 @@
 import Domain
 import JSON
 
-/// Registers the push token of the device that the caller uses.
+/// The request that registers the push token of the caller's device.
 public struct DeviceTokenRegister: Hashable, WireObject {
     public var platform: DevicePlatform
-    /// 1…512 characters; a browser's is its subscription's endpoint.
+    /// The token: 1 to 512 characters. For a browser it is the endpoint of the subscription.
     public var token: Secret
-    /// A browser's, and no other device's.
+    /// The subscription of a browser; nil for other devices.
     public var subscription: WebPushSubscription?
 
-    /// The token as it is stored and compared: Apple's are hexadecimal numbers, in lower case; others stay as they are.
+    /// The token in the form in which it is stored and compared. Apple's hexadecimal tokens are in lower case.
     public var storedToken: Secret {
         let text = token.wireText
-        return platform.isApples
+        return platform.isApple
             && text.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit } ? Secret(text.lowercased()) : token
     }
 
@@ -21,7 +21,7 @@ public struct DeviceTokenRegister: Hashable, WireObject {
         self.token = token
     }
 
-    /// A browser.
+    /// Creates the request of a browser.
     public init(_ subscription: WebPushSubscription) {
         platform = .web
         token = Secret(subscription.endpoint)

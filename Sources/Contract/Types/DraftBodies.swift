@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// The effect of a draft: exactly this, when it is executed.
+/// The body of a draft: the exact effect of its execution.
 public enum DraftBody: Hashable, Sendable {
     case suggestedNag(SuggestedNag)
     case dueChange(DueChange)
@@ -29,7 +29,7 @@ public enum DraftBody: Hashable, Sendable {
         }
     }
 
-    /// Reads the member `name` of an object.
+    /// Reads the member `name` of an object; nil without one.
     static func optional(
         _ name: String, of kind: DraftKind, in fields: FieldReader
     ) throws(InvalidInput) -> DraftBody? {
@@ -55,13 +55,14 @@ extension DraftBody: WireOutput {
 }
 
 extension SuggestedNag {
-    public static let longestDescription = 2000
+    /// The maximum length of a description, in Unicode scalars.
+    public static let maxDescriptionLength = 2000
 }
 
 /// A digest of the family's week for chosen guardians.
 public struct DigestMessage: Hashable, WireObject {
     public var message: String
-    /// 1 to 8 people, each once.
+    /// The recipients: 1 to 8 people, each once.
     public var recipientIDs: [UserID]
 
     public init(message: String, recipientIDs: [UserID]) {
@@ -70,7 +71,7 @@ public struct DigestMessage: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        message = try fields.text("message", DraftLimit.digest)
+        message = try fields.text("message", DraftLimit.digestLengths)
         guard let recipients = try Self.recipients(in: fields) else {
             throw InvalidInput("is required", field: "recipient_ids")
         }
@@ -87,8 +88,8 @@ public struct DigestMessage: Hashable, WireObject {
     /// Reads the member `recipient_ids`; nil without one.
     static func recipients(in fields: FieldReader) throws(InvalidInput) -> [UserID]? {
         guard let ids: [UserID] = try fields.optional("recipient_ids") else { return nil }
-        guard DraftLimit.recipients.contains(ids.count) else {
-            throw InvalidInput("must have 1 to \(DraftLimit.recipients.upperBound) ids", field: "recipient_ids")
+        guard DraftLimit.recipientCounts.contains(ids.count) else {
+            throw InvalidInput("must have 1 to \(DraftLimit.recipientCounts.upperBound) ids", field: "recipient_ids")
         }
         guard Set(ids).count == ids.count else {
             throw InvalidInput("must have each id once", field: "recipient_ids")

@@ -1,11 +1,11 @@
 import Domain
 import JSON
 
-/// Changes of a draft's body. What is absent stays.
+/// Changes of a draft's body. An absent value keeps the current one.
 public struct DraftBodyChanges: Hashable, WireObject {
     public var recipientID: UserID?
     public var category: NagCategory?
-    /// Null removes it.
+    /// The new description; null removes it.
     public var description: Patch<String>
     public var dueAt: Timestamp?
     public var doneDefinition: DoneDefinition?
@@ -36,10 +36,10 @@ public struct DraftBodyChanges: Hashable, WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         recipientID = try fields.optional("recipient_id")
         category = try fields.optional("category")
-        description = try fields.textPatch("description", 0...SuggestedNag.longestDescription)
+        description = try fields.textPatch("description", 0...SuggestedNag.maxDescriptionLength)
         dueAt = try fields.optional("due_at")
         doneDefinition = try fields.optional("done_definition")
-        message = try fields.optionalText("message", DraftLimit.digest)
+        message = try fields.optionalText("message", DraftLimit.digestLengths)
         ruleID = try fields.optional("rule_id")
         actionType = try fields.optional("action_type")
         amount = try fields.optionalInteger("amount", IncentiveTerms.amountRange)
@@ -71,7 +71,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
         ].filter(\.1).map(\.0)
     }
 
-    /// The fields that a body of a kind has.
+    /// Returns the fields that a body of a kind has.
     private static func fields(of kind: DraftKind) -> Set<String> {
         switch kind {
         case .suggestedNag: ["recipient_id", "category", "description", "due_at", "done_definition"]
@@ -82,7 +82,8 @@ public struct DraftBodyChanges: Hashable, WireObject {
         }
     }
 
-    /// - Throws: `InvalidInput` for a field that a draft of this kind does not have.
+    /// Returns the body after the changes.
+    /// - Throws: `InvalidInput` for a field that a draft of this kind does not have, or a message that is too long.
     public func applied(to body: DraftBody) throws(InvalidInput) -> DraftBody {
         if let other = fields.first(where: { !Self.fields(of: body.kind).contains($0) }) {
             throw InvalidInput("is not part of a draft of this kind", field: "body.\(other)")
@@ -100,9 +101,9 @@ public struct DraftBodyChanges: Hashable, WireObject {
             return .dueChange(change)
         case .pushBack(var push):
             push.message = message ?? push.message
-            guard DraftLimit.message.contains(push.message.unicodeScalars.count) else {
+            guard DraftLimit.messageLengths.contains(push.message.unicodeScalars.count) else {
                 throw InvalidInput(
-                    "must have at most \(DraftLimit.message.upperBound) characters", field: "body.message")
+                    "must have at most \(DraftLimit.messageLengths.upperBound) characters", field: "body.message")
             }
             return .pushBack(push)
         case .consequence(var consequence):

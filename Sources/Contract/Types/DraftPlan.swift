@@ -10,16 +10,16 @@ extension DraftPlanStep {
 /// The author of a draft's body.
 public enum DraftWriter: String, Sendable, CaseIterable, WireEnumeration {
     case rules
-    /// The draft's `model`.
+    /// The model that `model` names.
     case model
-    /// An engine of the client's.
+    /// An engine of the client.
     case client
-    /// A person, who has changed it since.
+    /// A person, who has edited the body.
     case person
 }
 
 extension DraftResponse {
-    /// The steps of the execution, in this order.
+    /// The steps of the execution, in order.
     public var plan: [DraftPlanStep] {
         switch body {
         case .suggestedNag(let nag):
@@ -34,11 +34,12 @@ extension DraftResponse {
         }
     }
 
+    /// The author of the present body.
     public var writer: DraftWriter {
         if editedAt != nil { return .person }
         return switch model {
-        case Self.ofRules: .rules
-        case Self.ofClient: .client
+        case Self.rulesModel: .rules
+        case Self.clientModel: .client
         default: .model
         }
     }

@@ -2,7 +2,7 @@ import Domain
 import JSON
 import NagzAI
 
-/// A draft as those see it who may: its author, its addressee and the family's guardians.
+/// A draft as its author, its addressee and the family's guardians see it.
 public struct DraftResponse: Hashable, WireObject {
     public var id: DraftID
     public var familyID: FamilyID
@@ -10,17 +10,18 @@ public struct DraftResponse: Hashable, WireObject {
     public var authorID: UserID
     public var source: DraftSource
     public var body: DraftBody
-    /// The rows that the author selected, and those of them that the draft was built from.
+    /// The rows that the author selected.
     public var contextIDs: [ResourceID]
+    /// The selected rows that the draft is based on.
     public var citations: [ResourceID]
-    /// The first author of the draft: `heuristic`, `client`, or a model's provider and name, such as
+    /// The author of the first body: `heuristic`, `client`, or a model's provider and name, such as
     /// `server_gateway/NAME`.
     public var model: String
-    /// A keyed digest of the body, as the audit log has it with each step; nil where there is no key.
+    /// A keyed digest of the body, as recorded in the audit log with each step; nil without a key.
     public var bodyHash: String?
-    /// The reason for which the rules wrote it instead of the model that was asked for; `none` where they did not.
+    /// The reason why the rules wrote the draft instead of the requested model; `none` if they did not.
     public var fallbackReason = noFallback
-    /// 0 to 1; nil for a body that the client gave.
+    /// The confidence, 0 to 1; nil for a body from the client.
     public var confidence: Double?
     /// The warnings about the author's words.
     public var warnings: [String]
@@ -34,21 +35,22 @@ public struct DraftResponse: Hashable, WireObject {
     public var executedAt: Timestamp?
     public var rejectedBy: UserID?
     public var rejectedAt: Timestamp?
-    /// The row that the execution made or changed.
+    /// The row that the execution created or changed.
     public var resultID: ResourceID?
-    /// The import that it came with, and the item of it that it was made of; nil for others.
+    /// The import that created the draft; nil for other drafts.
     public var importID: ImportID?
+    /// The item of the import from which the draft was made; nil for other drafts.
     public var itemID: InputID?
-    /// The person who is asked to decide about it: the creator of the nag whose recipient asks for a later time; nil
-    /// for others.
+    /// The person who is to decide about the draft: the creator of a nag whose recipient asks for a later time; nil for
+    /// other drafts.
     public var addresseeID: UserID?
     public var traceID: TraceID
     public var createdAt: Timestamp
     public var updatedAt: Timestamp
 
     public static let noFallback = "none"
-    /// The `model` of what the rules wrote, and of what came from the client.
-    public static let (ofRules, ofClient) = (ProviderName.heuristic.rawValue, "client")
+    /// The values of `model` for bodies from the rules and from the client.
+    public static let (rulesModel, clientModel) = (ProviderName.heuristic.rawValue, "client")
 
     public var usedFallback: Bool { fallbackReason != Self.noFallback }
     public var kind: DraftKind { body.kind }

@@ -2,26 +2,27 @@ import Domain
 import JSON
 import NagzAI
 
-/// Drafts what the AI would send or change for somebody. The body is made of `text`, unless it is given.
+/// The request that creates a draft of an action of the AI. Without `body`, the server makes the body, such as from
+/// `text`.
 public struct DraftCreate: Hashable, WireObject {
     public var familyID: FamilyID
     public var kind: DraftKind
-    /// The nag that the draft is about; required where it changes one.
+    /// The nag that the draft is about; required for kinds that need one.
     public var nagID: NagID?
-    /// Rows that the draft may be built from: nags, nag events, excuses and mediation events; at most 20.
+    /// Rows that the draft may be based on: nags, nag events, excuses and mediation events; at most 20.
     public var contextIDs: [ResourceID]
     /// The person's words.
     public var text: String?
-    /// The body of the draft, from an engine of the client's.
+    /// The body of the draft, from an engine of the client.
     public var body: DraftBody?
-    /// The recipients of a digest without a body; otherwise not read.
+    /// The recipients of a digest without a body; ignored for other drafts.
     public var recipientIDs: [UserID]?
     public var source: DraftSource
-    /// The reader of the words: the rules, or a model.
+    /// Whether the rules or a model read the words.
     public var taskType: TaskType?
-    /// The one of the person's models to ask.
+    /// The model to ask, among those of the person.
     public var model: String?
-    /// A confirmation that an earlier refusal asked for.
+    /// The confirmation that an earlier refusal asked for.
     public var confirmation: Secret?
 
     public init(
@@ -42,7 +43,7 @@ public struct DraftCreate: Hashable, WireObject {
         self.confirmation = confirmation
     }
 
-    /// The options by which the words are read.
+    /// The options for reading the words.
     public var options: ExecutionOptions {
         ExecutionOptions(taskType: taskType, model: model, confirmation: confirmation)
     }
@@ -58,15 +59,15 @@ public struct DraftCreate: Hashable, WireObject {
         guard Set(contextIDs).count == contextIDs.count else {
             throw InvalidInput("must have each id once", field: "context_ids")
         }
-        text = try fields.optionalText("text", DraftLimit.text)
+        text = try fields.optionalText("text", DraftLimit.textLengths)
         body = try DraftBody.optional("body", of: kind, in: fields)
         recipientIDs = try DigestMessage.recipients(in: fields)
         source = try fields.defaulted("source", to: .keyboard)
         do throws(InvalidInput) { taskType = try fields.optional("task_type") } catch {
             throw InvalidInput(error.message, field: error.field, code: .taskUnknown)
         }
-        model = try fields.optionalText("model", 1...ExecutionOptions.longestModelName)
-        confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.longestToken).map { Secret($0) }
+        model = try fields.optionalText("model", 1...ExecutionOptions.maxModelNameLength)
+        confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.maxTokenLength).map { Secret($0) }
         guard !options.asksForModel || kind == .suggestedNag && body == nil else {
             throw InvalidInput("asks for a model, which reads only the words of a suggested_nag", field: "task_type")
         }

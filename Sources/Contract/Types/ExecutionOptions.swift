@@ -4,27 +4,27 @@ import NagzAI
 
 /// A client's options for the answer to its question. Nil leaves the choice to the server or the person's preferences.
 public struct ExecutionOptions: Hashable, Sendable {
-    /// The execution's trace; it wins over the request's `traceparent`.
+    /// The execution's trace, which overrides the request's `traceparent`.
     public var traceID: TraceID?
     public var questionID: QuestionID?
     /// The token of an AI session.
     public var sessionID: Secret?
     public var taskType: TaskType?
-    /// Whether `task_type` is unknown, or missing where it has to be said. Such a question is refused, and recorded.
+    /// Whether `task_type` is unknown, or missing although it is required. Such a question is refused, and recorded.
     public var isTaskUnknown = false
     public var privacyLevel: PrivacyLevel?
     public var intent: QuestionIntent?
     public var model: String?
-    /// The rule by which the client chose the server.
+    /// The routing rule by which the client chose the server.
     public var rule: RoutingRule?
-    /// A confirmation that an earlier refusal asked for.
+    /// The confirmation that an earlier refusal asked for.
     public var confirmation: Secret?
 
-    /// Whether a model is to word the answer.
+    /// Whether the client requests a model's answer.
     public var asksForModel: Bool { taskType == .localModel || taskType == .cloudModel }
 
-    public static let longestModelName = 64
-    static let longestToken = 64
+    public static let maxModelNameLength = 64
+    static let maxTokenLength = 64
 
     public init(
         traceID: TraceID? = nil, questionID: QuestionID? = nil, sessionID: Secret? = nil, taskType: TaskType? = nil,
@@ -45,13 +45,13 @@ public struct ExecutionOptions: Hashable, Sendable {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         traceID = try fields.optional("trace_id")
         questionID = try fields.optional("question_id")
-        sessionID = try fields.optionalText("session_id", 1...Self.longestToken).map { Secret($0) }
+        sessionID = try fields.optionalText("session_id", 1...Self.maxTokenLength).map { Secret($0) }
         do throws(InvalidInput) { taskType = try fields.optional("task_type") } catch { isTaskUnknown = true }
         privacyLevel = try fields.optional("privacy_level")
         intent = try fields.optional("intent")
-        model = try fields.optionalText("model", 1...Self.longestModelName)
+        model = try fields.optionalText("model", 1...Self.maxModelNameLength)
         rule = try fields.optional("rule_id")
-        confirmation = try fields.optionalText("confirmation", 1...Self.longestToken).map { Secret($0) }
+        confirmation = try fields.optionalText("confirmation", 1...Self.maxTokenLength).map { Secret($0) }
     }
 
     public func writeMembers(to json: inout JSONWriter) {
@@ -68,8 +68,8 @@ public struct ExecutionOptions: Hashable, Sendable {
 }
 
 extension ExecutionOptions: WireParameters {
-    /// Reads the options of an address, without the token of a session, which MUST NOT be in one: addresses reach logs.
-    /// A confirmation may be: it is of use to its person alone, for one question, once.
+    /// Reads the options of a query. It has no session token, which MUST NOT be in a URL, because URLs reach logs. A
+    /// confirmation may be there, because only its person can use it, once, for one question.
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(
             traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),
@@ -82,8 +82,8 @@ extension ExecutionOptions: WireParameters {
 
     private static func model(_ parameters: ParameterReader) throws(InvalidInput) -> String? {
         guard let model: String = try parameters.optionalQuery("model") else { return nil }
-        guard (1...longestModelName).contains(model.unicodeScalars.count) else {
-            throw InvalidInput("must have 1 to \(longestModelName) characters", field: "model")
+        guard (1...maxModelNameLength).contains(model.unicodeScalars.count) else {
+            throw InvalidInput("must have 1 to \(maxModelNameLength) characters", field: "model")
         }
         return model
     }
@@ -100,17 +100,17 @@ extension ExecutionOptions: WireParameters {
     }
 }
 
-/// A request whose client may name its trace.
-public protocol NamesTrace {
+/// A request in which the client may name the trace.
+public protocol HasClientTrace {
     var clientTrace: TraceID? { get }
 }
 
-extension Asking: NamesTrace {
+extension AIEnvelope: HasClientTrace {
     public var clientTrace: TraceID? { options.traceID }
 }
 
-/// A request with options beside its own members or parameters.
-public struct Asking<Request: Sendable & Hashable>: Sendable, Hashable {
+/// A request of an AI operation, with options beside its own members or parameters.
+public struct AIEnvelope<Request: Sendable & Hashable>: Sendable, Hashable {
     public var request: Request
     public var options: ExecutionOptions
 
@@ -120,13 +120,13 @@ public struct Asking<Request: Sendable & Hashable>: Sendable, Hashable {
     }
 }
 
-extension Asking: WireReadable, WireInput where Request: WireInput {
+extension AIEnvelope: WireReadable, WireInput where Request: WireInput {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(try Request(fields), try ExecutionOptions(fields))
     }
 }
 
-extension Asking: WireOutput where Request: WireMembers {
+extension AIEnvelope: WireOutput where Request: WireMembers {
     public func write(to json: inout JSONWriter) {
         json.object { json in
             request.writeMembers(to: &json)
@@ -135,9 +135,9 @@ extension Asking: WireOutput where Request: WireMembers {
     }
 }
 
-extension Asking: WireContent where Request: WireInput & WireMembers {}
+extension AIEnvelope: WireContent where Request: WireInput & WireMembers {}
 
-extension Asking: WireParameters where Request: WireParameters {
+extension AIEnvelope: WireParameters where Request: WireParameters {
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(try Request(parameters), try ExecutionOptions(parameters))
     }
@@ -148,18 +148,18 @@ extension Asking: WireParameters where Request: WireParameters {
     }
 }
 
-/// The answer of an AI operation, with how it came about where the client has set an option or asked for a draft.
+/// The answer of an AI operation, with a report on the execution if the client has set an option or asked for a draft.
 public struct AIAnswer<Response: WireInput & WireMembers & Hashable>: WireObject, WireMembers, Hashable {
     public var response: Response
     private var report: Report
-    /// The draft that sends the answer, where the client has asked for one.
+    /// The draft that sends the answer, if the client has asked for one.
     public var draftID: DraftID?
 
     public var execution: ExecutionReport? {
         if case .some(let execution) = report { execution } else { nil }
     }
 
-    /// Indirect, because the frames of a waiting request have room for several answers, and few have a report.
+    /// Indirect, because the stack frames of a waiting request hold several answers, and few have a report.
     private indirect enum Report: Hashable {
         case none
         case some(ExecutionReport)

@@ -2,60 +2,61 @@ import Domain
 import JSON
 import NagzAI
 
-/// A report on the way to an answer.
+/// A report on how a question was answered, or why it was not.
 public struct ExecutionReport: Hashable, WireObject {
     public var id: ExecutionID
     public var provider: String
     public var model: String?
-    /// The model that the question was sent to, whatever became of it; nil where none was.
+    /// The model that the question was sent to, even if it gave no usable answer; nil if it was sent to none.
     public var asked: AskedModel?
-    /// The route by which the router sent the question; nil for one that it sent nowhere.
+    /// The route that the router chose; nil if it chose none.
     public var route: RoutingDecision.Route?
-    /// The router's rule.
+    /// The rule that chose the route.
     public var rule: RoutingRule?
-    /// The rule as people read it.
+    /// The reason for the route, as a sentence for people.
     public var reason: String?
-    /// The rule by which the client says that it chose the server; nil where it says nothing.
+    /// The rule by which, according to the client, it chose the server; nil if it named none.
     public var claimedRule: RoutingRule?
-    /// The task that the client asked for; `heuristic` where it said nothing.
+    /// The task that the client requested; `heuristic` if it requested none.
     public var taskType: TaskType
     public var privacyLevel: PrivacyLevel
     public var intent: QuestionIntent?
-    /// Whether the router lets the question go another way where the chosen one fails. The rules that take a model's
-    /// place are no other way.
+    /// Whether the question may take another route if the chosen one fails. An answer of the rules in place of a model
+    /// is no other route.
     public var isFallbackAllowed: Bool
-    /// Whether something else answered than was asked for.
+    /// Whether the answer does not come from the requested engine.
     public var usedFallback: Bool
     /// The reason for the fallback; `none` without one.
     public var fallbackReason: String
-    /// Whether the person agreed to a wider fallback.
+    /// Whether the person confirmed a fallback to the server.
     public var fallbackConfirmed: ConfirmationStatus
-    /// Whether the person agreed to what a constraint asked.
+    /// Whether the person confirmed the prompt of a constraint.
     public var constraintConfirmed: ConfirmationStatus
-    /// 0 to 1; nil for an error.
+    /// The confidence of the answer, 0 to 1; nil for an error.
     public var confidence: Double?
     /// The estimated number of tokens in the question's words. Constraints and the router use it.
     public var tokenCount: Int
-    /// A keyed digest of the question's words; nil for a question without words, and where there is no key.
+    /// A keyed digest of the question's words; nil for a question without words, or without a key.
     public var questionHash: String?
-    /// The bytes of the question's words.
+    /// The length of the question's words in bytes.
     public var questionLength: Int
     public var latencyMilliseconds: Double
     /// The stages that the question reached.
     public var stages: [StageTime]
-    /// The constraints that were evaluated, in their order, and those that applied.
+    /// The constraints that were evaluated, in their order.
     public var evaluated: [ConstraintID]
+    /// The constraints that applied.
     public var applied: [ConstraintID]
     public var warnings: [String]
-    /// The reason for which a constraint blocked the question.
+    /// The reason of the constraint that blocked the question.
     public var violation: String?
     /// The side effects of the answer: `ai_mediation_event`, a row of the feed.
     public var sideEffects: [String]
-    /// The grounding of a tip or a push-back; nil for other operations and for errors.
+    /// The grounding of a tip, a push-back or a coach's answer; nil for other operations and for errors.
     public var grounding: Grounding?
 
-    /// Whether the rules answered although a model had been asked.
-    public var isInPlaceOfModel: Bool { usedFallback && asked != nil }
+    /// Whether the rules answered in place of a model that was asked.
+    public var replacesModel: Bool { usedFallback && asked != nil }
 
     public init(
         id: ExecutionID, provider: String, model: String? = nil, asked: AskedModel? = nil,
@@ -96,7 +97,7 @@ public struct ExecutionReport: Hashable, WireObject {
         reason = decidedReason
     }
 
-    /// The decision's reason, which follows from the other members.
+    /// The reason for the route, derived from the other members.
     public var decidedReason: String? { rule?.reason(route, taskType, privacyLevel, fallback: fallbackConfirmed) }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {

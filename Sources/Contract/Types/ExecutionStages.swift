@@ -2,12 +2,12 @@ import Domain
 import JSON
 import NagzAI
 
-/// The stages of a question, in the order in which it passes through them.
+/// The stages of a question, in order.
 public enum ExecutionStage: String, Sendable, CaseIterable, WireEnumeration {
     case created
     /// The router has decided.
     case routed
-    /// Whoever was to answer has done so, or has failed.
+    /// The chosen engine has answered or failed.
     case executed
     /// The answer is recorded.
     case completed
@@ -55,10 +55,10 @@ extension AskedModel: WireObject {
 }
 
 extension ConfirmationStatus: WireEnumeration {
-    /// Reads a status, also as it was kept before it had three values: `true` for yes, and `false` for none.
+    /// Reads a status. Older records have `true` for `yes`, and `false` for `none`.
     init(_ name: String, in fields: FieldReader) throws(InvalidInput) {
-        if let given = try? fields.required(name, as: Bool.self) {
-            self = given ? .yes : .none
+        if let isConfirmed = try? fields.required(name, as: Bool.self) {
+            self = isConfirmed ? .yes : .none
         } else {
             self = try fields.required(name)
         }

@@ -3,7 +3,8 @@ import JSON
 import NagzAI
 
 extension ExecutionRequest {
-    public static let longestText = 2_000
+    /// The maximum length of a text, in Unicode scalars.
+    public static let maxTextLength = 2_000
 }
 
 extension ExecutionListQuery {

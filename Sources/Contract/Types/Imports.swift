@@ -1,10 +1,10 @@
 import Domain
 import JSON
 
-/// The id of an imported item, such as the UID of a calendar's event (RFC 5545 §3.8.4.7). UUIDs are in lower case.
+/// The ID of an imported item, such as the UID of a calendar event (RFC 5545 §3.8.4.7). UUIDs are in lower case.
 public struct ImportItemID: Hashable, Sendable, WireText {
-    /// In Unicode scalars, as every length of a text.
-    public static let longest = 255
+    /// The maximum length in Unicode scalars.
+    public static let maxLength = 255
 
     public let wireText: String
 
@@ -12,8 +12,8 @@ public struct ImportItemID: Hashable, Sendable, WireText {
 
     public init(wireText text: String) throws(InvalidInput) {
         guard !text.isEmpty else { throw InvalidInput("must not be empty") }
-        guard text.unicodeScalars.count <= Self.longest else {
-            throw InvalidInput("must have at most \(Self.longest) characters")
+        guard text.unicodeScalars.count <= Self.maxLength else {
+            throw InvalidInput("must have at most \(Self.maxLength) characters")
         }
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw InvalidInput("must not contain control characters")
@@ -21,7 +21,7 @@ public struct ImportItemID: Hashable, Sendable, WireText {
         wireText = InputID(text)?.description ?? text
     }
 
-    /// The id as it is, where it is a UUID.
+    /// The ID as a UUID; nil if it is none.
     public var uuid: InputID? { InputID(wireText) }
 }
 
@@ -33,13 +33,14 @@ extension NagImport {
 
 /// The outcome of an imported item.
 public enum ImportOutcome: String, Sendable, CaseIterable, WireEnumeration {
-    /// It is a draft of this import; in a dry run, it would be.
+    /// It is a draft of this import, or would be in a run that is not a dry run.
     case new
-    /// An earlier import had it. Nothing was made of it again.
+    /// An earlier import had the same item. Nothing was created.
     case alreadyImported = "already_imported"
-    /// An earlier import had it otherwise. Its open draft was edited, or a draft proposes the new due time of its nag.
+    /// An earlier import had the item with other content. Its open draft was edited, or a draft proposes the new due
+    /// time.
     case changed
-    /// It cannot be imported.
+    /// The item cannot be imported.
     case invalid
 }
 
@@ -69,7 +70,8 @@ extension ImportExecution {
 }
 
 extension Array {
-    /// - Throws: `InvalidInput` unless the list has 1 to 100 elements, each with an id of its own.
+    /// Checks the size of a list, and that no ID occurs twice.
+    /// - Throws: `InvalidInput` unless the list has 1 to 100 elements with distinct IDs.
     fileprivate func requireDistinct<ID: Hashable>(
         _ id: (Element) -> ID, _ name: String
     ) throws(InvalidInput) {

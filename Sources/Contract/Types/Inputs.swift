@@ -5,18 +5,18 @@ import JSON
 public enum InputAct: Hashable, Sendable {
     /// Reports a nag's status, with an optional note.
     case status(NagStatus, note: String?)
-    /// Explains why a nag is not done. With a category, the text is the device's summary and the original text stayed
-    /// there.
+    /// Explains why a nag is not done. With a category, the text is the device's summary, and the original text stayed
+    /// on the device.
     case excuse(text: String, category: ExcuseCategory?)
     /// Adds a note to a nag.
     case note(text: String)
-    /// The category of an earlier excuse of the same person, determined later on their device.
+    /// Sets the category of an earlier excuse of the same person, determined later on their device.
     case classification(of: InputID, category: ExcuseCategory)
-    /// A summary of an earlier input of the same person, made later on their device.
+    /// Adds a summary of an earlier input of the same person, made later on their device.
     case summary(of: InputID, text: String)
-    /// Relates an earlier input of the same person to another one, which is named by its event in the feed.
+    /// Relates an earlier input of the same person to another one, which its event in the feed identifies.
     case relation(of: InputID, to: EventID)
-    /// Merges an earlier input of the same person into another one that says the same, and stands for both from now on.
+    /// Merges an earlier input of the same person into another one with the same meaning, which then replaces both.
     case merge(of: InputID, into: EventID)
     /// Creates a nag in the upload's family. It names neither a family nor a connection of its own.
     case nag(NagCreate)
@@ -43,12 +43,12 @@ public enum InputAct: Hashable, Sendable {
 
 /// One input from a device's outbox.
 public struct OutboxItem: Hashable, WireObject {
-    /// Characters of a summary.
-    public static let summaryLength = 1...500
+    /// The lengths of a summary, in characters.
+    public static let summaryLengths = 1...500
 
-    /// The id that the device has chosen, for idempotency: the same ID is the same input, however often it is sent.
+    /// The ID that the device has chosen, for idempotency: however often it is sent, it is one input.
     public var clientID: InputID
-    /// The nag that it is about; nil for a new nag, whose id the server chooses.
+    /// The nag that the input is about; nil for a new nag, whose ID the server chooses.
     public var nagID: NagID?
     public var act: InputAct
     /// The time on the device's clock.
@@ -83,7 +83,7 @@ public struct OutboxItem: Hashable, WireObject {
             case .classification:
                 .classification(of: try fields.required("of"), category: try fields.required("category"))
             case .summary:
-                .summary(of: try fields.required("of"), text: try fields.text("text", Self.summaryLength))
+                .summary(of: try fields.required("of"), text: try fields.text("text", Self.summaryLengths))
             case .relation: .relation(of: try fields.required("of"), to: try fields.required("to"))
             case .merge: .merge(of: try fields.required("of"), into: try fields.required("into"))
             case .nag: .nag(try fields.required("nag"))
@@ -98,7 +98,7 @@ public struct OutboxItem: Hashable, WireObject {
             json.field("client_id", clientID)
             json.fieldIfPresent("nag_id", nagID)
             json.field("made_at", madeAt)
-            // An item is known by its bytes, which have always had it.
+            // `Capture` omits the default, but an item's bytes identify it, and have always contained the source.
             if capture.source == .keyboard { json.field("source", capture.source) }
             capture.writeMembers(to: &json)
             json.field("kind", act.kind)
@@ -131,11 +131,12 @@ public struct OutboxItem: Hashable, WireObject {
 }
 
 extension OutboxUpload {
-    public static let largestCount = 100
+    /// The maximum number of items of an upload.
+    public static let maxCount = 100
 
     func check() throws(InvalidInput) {
-        guard (1...Self.largestCount).contains(items.count) else {
-            throw InvalidInput("must have 1 to \(Self.largestCount) elements", field: "items")
+        guard (1...Self.maxCount).contains(items.count) else {
+            throw InvalidInput("must have 1 to \(Self.maxCount) elements", field: "items")
         }
         guard Set(items.map(\.clientID)).count == items.count else {
             throw InvalidInput("must have each client ID once", field: "items")
@@ -148,11 +149,11 @@ public enum InputOutcome: String, Sendable, CaseIterable, WireEnumeration {
     case applied
     /// The nag already had the reported state.
     case alreadyDone = "already_done"
-    /// The nag has ended in another way meanwhile.
+    /// The nag has ended differently in the meantime.
     case conflict
     /// The rules do not allow it.
     case refused
-    /// It is a draft, which people have to approve: dictated words about somebody else.
+    /// The input became a draft that a person has to approve, because dictated words are about somebody else.
     case drafted
 }
 

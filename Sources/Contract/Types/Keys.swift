@@ -4,7 +4,7 @@ import NagzAI
 
 extension AIKeyUpdate {
     func check() throws(InvalidInput) {
-        // It becomes a header field.
+        // The key is sent as a header field.
         guard key.wireText.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw InvalidInput("must consist of visible ASCII characters", field: "key")
         }

@@ -2,7 +2,7 @@ import Domain
 import JSON
 
 extension NagResponse {
-    /// The entity tag for `If-Match`: it changes with every edit, and with the nag's status.
+    /// The entity tag for `If-Match`, which changes with every edit and with the nag's status.
     public var etag: String {
         var hash = FNV1a()
         for text in [status.rawValue, category.rawValue, doneDefinition.rawValue, description ?? ""] {
@@ -18,8 +18,8 @@ extension NagResponse {
 
 extension NagCreate {
     func check() throws(InvalidInput) {
-        guard attachmentIDs.count <= AttachmentLimit.perNag else {
-            throw InvalidInput("must have at most \(AttachmentLimit.perNag) elements", field: "attachment_ids")
+        guard attachmentIDs.count <= AttachmentLimit.maxPerNag else {
+            throw InvalidInput("must have at most \(AttachmentLimit.maxPerNag) elements", field: "attachment_ids")
         }
     }
 }

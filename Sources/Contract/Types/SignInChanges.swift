@@ -1,12 +1,12 @@
 import Domain
 import JSON
 
-/// A code of one use for a change of an account's sign-in: 20 letters and digits, in any case, with blanks and hyphens
-/// as people like. Its description is hidden, so that it cannot reach a log.
+/// A single-use code for a change of an account's sign-in: 20 letters and digits, in any case, with or without spaces
+/// and hyphens. The description hides the code, so that it cannot reach a log.
 public struct AccountCode: Hashable, Sendable, WireText, CustomStringConvertible {
     public static let length = 20
 
-    /// The code in capital letters, without blanks and hyphens.
+    /// The code in capital letters, without spaces and hyphens.
     public let wireText: String
 
     public init(wireText text: String) throws(InvalidInput) {

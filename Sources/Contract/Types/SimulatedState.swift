@@ -2,13 +2,13 @@ import Domain
 import JSON
 import NagzAI
 
-// What the router knows of a device, as a simulation gives it. What is missing is a device without a model that is online.
+// The state of the router in a simulation. The defaults are those of a device that is online and has no model.
 
 extension LocalModel: WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             isOfSystem: try fields.defaulted("of_system", to: false),
-            name: try fields.text("name", 1...SimulatedCase.modelNameLength))
+            name: try fields.text("name", 1...SimulatedCase.maxModelNameLength))
     }
 
     public func write(to json: inout JSONWriter) {
@@ -24,7 +24,7 @@ extension LocalCapability: WireObject {
         let intents: [QuestionIntent] = try fields.defaulted("intents", to: QuestionIntent.allCases)
         self.init(
             model: try fields.optional("model"),
-            maxTokens: try fields.optionalInteger("max_tokens", ConstraintLimit.tokens) ?? 4_096,
+            maxTokens: try fields.optionalInteger("max_tokens", ConstraintLimit.tokenCounts) ?? 4_096,
             intents: Set(intents), isAvailable: try fields.defaulted("available", to: true))
     }
 
@@ -40,14 +40,14 @@ extension LocalCapability: WireObject {
 
 extension RuntimeState: WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        let names = 1...SimulatedCase.modelNameLength
+        let nameLengths = 1...SimulatedCase.maxModelNameLength
         self.init(
             local: try fields.defaulted("local", to: LocalCapability()),
             network: try fields.defaulted("network", to: .online),
-            tokenThreshold: try fields.optionalInteger("token_threshold", ConstraintLimit.tokens) ?? 4_096,
+            tokenThreshold: try fields.optionalInteger("token_threshold", ConstraintLimit.tokenCounts) ?? 4_096,
             mode: try fields.defaulted("mode", to: .heuristic),
-            ownProviderModel: try fields.optionalText("byo_model", names),
-            gatewayModel: try fields.optionalText("gateway_model", names),
+            ownProviderModel: try fields.optionalText("byo_model", nameLengths),
+            gatewayModel: try fields.optionalText("gateway_model", nameLengths),
             isThirdPartyAllowed: try fields.defaulted("third_party_allowed", to: false))
     }
 

@@ -1,12 +1,12 @@
 import Domain
 import JSON
 
-/// The family, and where to continue.
+/// The parameters of a sync: the family, and the position to continue from.
 public struct SyncQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var since: Timestamp?
     public var cursor: String?
-    /// Whether to include the facts a device needs for AI operations.
+    /// Whether to include the facts that a device needs for AI operations.
     public var facts: Bool
 
     public init(familyID: FamilyID, since: Timestamp? = nil, cursor: String? = nil, facts: Bool = false) {
@@ -18,7 +18,7 @@ public struct SyncQuery: WireParameters, Hashable {
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.query("family_id")
-        // `0` means from the start.
+        // `0` means from the beginning.
         since = try parameters.optionalQuery("since") == "0" ? nil : parameters.optionalQuery("since")
         cursor = try parameters.optionalQuery("cursor")
         facts = try parameters.optionalQuery("facts") ?? false

@@ -7,7 +7,7 @@ extension AIChoices: WireObject {
         self.init(
             mode: try fields.required("ai_mode"), privacyLevel: try fields.required("ai_privacy_level"),
             tokenThreshold: try fields.required("ai_token_threshold"))
-        // An earlier server does not send them.
+        // Older servers do not send these members.
         logRetentionDays = try fields.optional("ai_log_retention_days") ?? logRetentionDays
         logsErrorsOnly = try fields.optional("ai_log_errors_only") ?? logsErrorsOnly
         localModel = try fields.optional("ai_model_local")
@@ -29,26 +29,26 @@ extension AIChoices: WireObject {
     }
 }
 
-/// One member, including removed ones, with totals.
+/// The facts about a present or removed member, for AI operations on a device.
 public struct MemberFacts: Hashable, WireObject {
     public var userID: UserID
     public var displayName: String?
     public var role: FamilyRole
     public var status: MembershipStatus
-    /// The effective zone: the person's own or the family's.
+    /// The effective time zone: the person's own or the family's.
     public var timeZone: String
     /// The effective quiet hours; nil while they are off.
     public var quietHours: QuietHours?
     public var pushBackMode: PushBackMode
-    /// The tone that the person asks for.
+    /// The tone that the person prefers.
     public var tone: PreferredTone
     /// Whether the person allows AI operations on their device.
     public var allowsOnDevice: Bool
     public var streak: Int
-    /// All completed or missed nags of the person; categories without any are left out.
+    /// The number of the person's completed and missed nags by category; categories without any are omitted.
     public var resolved: [ResolvedNags]
-    /// The counted push-backs on the person's open nags, without their words; nags without any are left out, and older
-    /// servers send none.
+    /// The push-backs on the person's open nags, without their words; nags without any are omitted. Older servers send
+    /// none.
     public var pushBacks: [NagPushBacks]
 
     public init(

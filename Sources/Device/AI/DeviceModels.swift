@@ -8,13 +8,13 @@ public struct DeviceModels {
     private let gateway: (any ModelProvider)?
 
     /// - Parameters:
-    ///   - system: the operating system's model. It says by itself that this system has none.
+    ///   - system: the operating system's model, which reports itself as unavailable on other systems.
     ///   - gateway: the model behind a gateway on this machine; nil without one.
     public init(system: any ModelProvider = FoundationModelsProvider(), gateway: (any ModelProvider)?) {
         (self.system, self.gateway) = (system, gateway)
     }
 
-    /// The models as answers use them.
+    /// Returns the models in the form in which `LocalAIService` uses them.
     public func writers(prompts: PromptBook, phrasebook: Phrasebook) -> LocalModels {
         func writer(_ provider: any ModelProvider) -> ModelWriter {
             ModelWriter(provider, prompts: prompts, phrasebook: phrasebook)

@@ -4,8 +4,8 @@ import NagzAI
 import Reactor
 import Synchronization
 
-/// A model behind a service with OpenAI's protocol on this machine, such as llama.cpp's server. Its address can hold
-/// nothing but the loopback addresses. It runs on an event loop of its own, so any task may ask it.
+/// A model behind a service with OpenAI's protocol on this machine, such as llama.cpp's server. Its address is always a
+/// loopback address. It runs on its own event loop, so any task may use it.
 public final class LocalGateway: ModelProvider, Sendable {
     public let name = ProviderName.localModel
     public let reach = Reach.device
@@ -27,8 +27,8 @@ public final class LocalGateway: ModelProvider, Sendable {
     }
 
     /// - Parameters:
-    ///   - model: one of those that the service lists.
-    ///   - key: nil for a service that asks for none.
+    ///   - model: the name of one of the models that the service lists.
+    ///   - key: the service's key; nil if it needs none.
     /// - Throws: if the kernel refuses a descriptor or a thread.
     public init(
         _ url: LoopbackURL, model: String, key: ModelKey? = nil, capabilities: ProviderCapabilities = .localStandard
@@ -59,6 +59,7 @@ public final class LocalGateway: ModelProvider, Sendable {
         await onLoop { provider async -> Availability in await provider.availability() } ?? .unavailable(.failed)
     }
 
+    /// Runs the body on the event loop; returns nil if it was cancelled.
     private func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (HTTPModelProvider) async -> Value
     ) async -> Value? {
@@ -69,14 +70,14 @@ public final class LocalGateway: ModelProvider, Sendable {
         }
     }
 
-    /// Connects to the gateway. Call it on the loop only.
+    /// Returns the connection's provider, and connects if there is none. Call it on the loop only.
     private func connect(_ poller: Poller) -> HTTPModelProvider {
         if let connection = provider.withLock(\.self) { return connection.value.provider }
         let client = LoopbackClient(poller)
-        let opened = HTTPModelProvider.openAICompatible(
+        let httpProvider = HTTPModelProvider.openAICompatible(
             name, reach, capabilities, at: .loopback(client, url), model: model, key: key)
-        let bound = LoopBound(value: Connection(client, opened))
-        provider.withLock { $0 = bound }
-        return opened
+        let connection = LoopBound(value: Connection(client, httpProvider))
+        provider.withLock { $0 = connection }
+        return httpProvider
     }
 }

@@ -6,36 +6,36 @@ import NagzAI
 import SQL
 import SQLite
 
-/// Answers from the cache where that is allowed and possible, and asks the server otherwise.
+/// Answers from the cache if that is allowed and possible, and otherwise asks the server.
 ///
 /// The server is asked when the cache is stale or lacks a fact, for the digest, and for push-backs. A question reveals
-/// nothing new to it, because the cache is a copy of its own records. When the server cannot be reached, the device
-/// answers nevertheless if it has the facts, and the record of the answer says so. The words of an excuse are only ever
-/// summarised on the device, however old the cache is.
+/// nothing new to it, because the cache is a copy of its own records. If the server cannot be reached, the device
+/// answers if it has the facts, and the record of the answer says so. The words of an excuse are summarised only on the
+/// device, however old the cache is.
 ///
-/// Before that, the constraints of the latest sync and the person's choices decide. A question that must stay local
-/// never reaches the server; one that they send to the server is not answered by the device.
+/// The constraints of the latest sync and the person's choices come first. A question that must stay local never
+/// reaches the server, and one that they send to the server is not answered by the device.
 public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     private let local: LocalAIService
     private let server: Server
-    private let wanted: WantedProvider?
+    private let requested: RequestedProvider?
     private let failure: (any Error) -> ServerFailure?
     private let record: (AnswerRecord) -> Void
     private let stopwatch: () -> Int64
 
     /// - Parameters:
-    ///   - wanted: the server's provider that the person wants to answer; nil if their choices decide.
+    ///   - requested: the server's provider that the person wants to answer; nil if their choices decide.
     ///   - failure: returns the server's failure that an error means; nil for any other error.
     ///   - stopwatch: microseconds since any fixed point.
     ///   - record: called with the source of each answer, and the reason.
     public init(
-        local: LocalAIService, server: Server, wanted: WantedProvider? = nil,
+        local: LocalAIService, server: Server, requested: RequestedProvider? = nil,
         failure: @escaping (any Error) -> ServerFailure?, stopwatch: @escaping () -> Int64,
         record: @escaping (AnswerRecord) -> Void = { _ in }
     ) {
         self.local = local
         self.server = server
-        self.wanted = wanted
+        self.requested = requested
         self.failure = failure
         self.stopwatch = stopwatch
         self.record = record
@@ -45,7 +45,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
         let started = stopwatch()
-        func told(_ response: Response, _ place: AnswerPlace, _ reason: AnswerReason) -> Response {
+        func recorded(_ response: Response, _ place: AnswerPlace, _ reason: AnswerReason) -> Response {
             record(
                 AnswerRecord(
                     operation: operation.id, place: place, reason: reason, at: local.now,
@@ -53,26 +53,27 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
                     dataAge: place == .device && operation.facts != .none ? local.dataAge : nil))
             return response
         }
-        let known = try wanted == nil ? reasonToAskServer(operation) : .cloud
+        let serverReason = try requested == nil ? reasonToAskServer(operation) : .cloud
         let isReachable = try local.network == .online
-        // While the server cannot be reached, the device stands in for it with what it holds.
-        let standsIn = !isReachable && (known == .stale || known == .wholeFamily)
-        // The words of a person stay here where the device may answer, unless they ask to have them answered anywhere.
-        let staysHere = known == nil && question.keepsWordsOnDevice && !question.content.isEmpty
+        // If the server cannot be reached, the device may answer in its place from the cache.
+        let mayReplaceServer = !isReachable && (serverReason == .stale || serverReason == .wholeFamily)
+        // A person's words stay on a device that may answer, unless the operation allows them to go to the server.
+        let staysOnDevice = serverReason == nil && question.keepsWordsOnDevice && !question.content.isEmpty
         let routed = try await local.route(
-            operation, question, requiresOffline: staysHere, isAvailable: known == nil || standsIn)
+            operation, question, requiresOffline: staysOnDevice, isAvailable: serverReason == nil || mayReplaceServer)
         let decision = try routed.route.get()
-        let isStandIn = standsIn && decision.rule == .autoLocal
+        let replacesServer = mayReplaceServer && decision.rule == .autoLocal
         var reason =
-            AnswerReason(decision.rule, staysHere: staysHere) ?? (isStandIn ? .serverUnreachable : known) ?? .fresh
+            AnswerReason(decision.rule, staysOnDevice: staysOnDevice)
+            ?? (replacesServer ? .serverUnreachable : serverReason) ?? .fresh
         var rule = decision.rule
         if decision.route == .local {
-            guard wanted == nil else { throw QuestionRefusal.noRoute(.localModelUnavailable) }
+            guard requested == nil else { throw QuestionRefusal.noRoute(.localModelUnavailable) }
             do {
-                if known == .switchedOff { throw LocalRefusal.switchedOff }
-                return told(
+                if serverReason == .switchedOff { throw LocalRefusal.switchedOff }
+                return recorded(
                     try await local.answerRouted(
-                        operation, question, routed, replacing: isStandIn ? .unavailable : nil), .device, reason)
+                        operation, question, routed, replacing: replacesServer ? .unavailable : nil), .device, reason)
             } catch let miss as CacheMiss where decision.isFallbackAllowed {
                 guard isReachable else { throw local.refuseUnreachable(routed) }
                 (reason, rule) = (AnswerReason(miss), .localFailureFallback)
@@ -83,46 +84,46 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
         }
         do {
             let answer = try await server.answer(operation, question, options(routed, decision, rule))
-            local.recordContact(isOfConnection: nil)
-            return told(answer, .server, reason)
+            local.recordContact(isConnectionFault: nil)
+            return recorded(answer, .server, reason)
         } catch {
             let contact = failure(error)
-            if case .unreachable(let isOfConnection) = contact {
-                local.recordContact(isOfConnection: isOfConnection)
+            if case .unreachable(let isConnectionFault) = contact {
+                local.recordContact(isConnectionFault: isConnectionFault)
             } else {
-                local.recordContact(isOfConnection: nil)
+                local.recordContact(isConnectionFault: nil)
                 if contact == .consentMissing { local.noteWithdrawal() }
                 throw error
             }
-            // The fallback is the more private way, and it is disclosed: nothing more leaves the device. Where the person lets
-            // their own provider alone answer, nobody stands in for it.
-            guard !decision.rule.isForcedCloud, routed.choices.mode != .byoOnly, reason != .switchedOff, wanted == nil,
+            // The fallback to the device is more private, and the record shows it. In a mode in which only the person's
+            // own provider answers, there is no fallback.
+            guard !decision.rule.isForcedCloud, routed.choices.mode != .byoOnly, reason != .switchedOff,
+                requested == nil,
                 let response = try? await local.answerRouted(operation, question, routed, replacing: .unavailable)
             else { throw local.refuseUnreachable(routed) }
-            return told(response, .device, .serverUnreachable)
+            return recorded(response, .device, .serverUnreachable)
         }
     }
 
-    /// Returns the options that the server is sent with the question: its trace and name, the rule by which it comes,
-    /// and the task that answers.
+    /// Returns the options for the server: the question's trace and ID, the rule that chose the server, and the task.
     private func options(
         _ routed: RoutedQuestion, _ decision: RoutingDecision, _ rule: RoutingRule
     ) -> ExecutionOptions {
-        let task = wanted?.taskType ?? (decision.route == .cloud ? decision.taskType : .heuristic)
+        let task = requested?.taskType ?? (decision.route == .cloud ? decision.taskType : .heuristic)
         return ExecutionOptions(
             traceID: routed.trace, questionID: routed.question.id, taskType: task,
-            // The usual level is left to what the person prefers by now, which may be stricter.
+            // `auto` is not sent, so that the server uses the person's present preference, which may be stricter.
             privacyLevel: routed.question.privacyLevel == .auto ? nil : routed.question.privacyLevel,
-            intent: routed.question.intent, model: wanted?.model, rule: rule)
+            intent: routed.question.intent, model: requested?.model, rule: rule)
     }
 
-    /// Returns the reason for which the server is asked before the cache is read; nil where it is not.
+    /// Returns the reason why the server is asked without reading the cache; nil if the cache is read first.
     private func reasonToAskServer<Question, Response>(
         _ operation: AIOperation<Question, Response>
     ) throws -> AnswerReason? {
-        switch operation.onDevice {
+        switch operation.deviceExecution {
         case .never: return .mustBeRecorded
-        // Where nobody else may answer, the device gives the digest that it can.
+        // If only the device may answer, it gives the digest of the facts that it has.
         case .whenOffline where try !local.choices.mode.staysOnDevice: return .wholeFamily
         case .whenOffline: break
         case .first: break
@@ -146,15 +147,15 @@ public protocol AnsweringServer: AIService {
 public enum ServerFailure: Hashable, Sendable {
     /// The server gave no usable answer: no connection was established, or the response was late, incomplete, or had a
     /// status from 500.
-    case unreachable(isOfConnection: Bool)
-    /// The server says that the consent `ai_mediation` is not in force.
+    case unreachable(isConnectionFault: Bool)
+    /// The server says that the person lacks the consent `ai_mediation`.
     case consentMissing
 }
 
-/// A provider of the server's that a person names for one question.
-public struct WantedProvider: Hashable, Sendable {
+/// A provider of the server that a person requests for one question.
+public struct RequestedProvider: Hashable, Sendable {
     public let taskType: TaskType
-    /// The model, or the provider of the key; nil for the only one.
+    /// The model, or the provider of the key; nil if there is only one.
     public let model: String?
 
     public init(taskType: TaskType, model: String? = nil) {
@@ -166,7 +167,7 @@ public struct WantedProvider: Hashable, Sendable {
 /// The place that answered.
 public enum AnswerPlace: String, Sendable, CaseIterable { case device, server }
 
-/// The reason for which that place answered.
+/// The reason why the device or the server answered.
 public enum AnswerReason: String, Sendable, CaseIterable {
     /// The cache is fresh and has the facts.
     case fresh
@@ -174,7 +175,7 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     case stale
     case neverSynced = "never_synced"
     case nagUnknown = "nag_unknown"
-    /// The facts are about another person.
+    /// The facts are about another person, whose history the cache does not have.
     case notHeld = "not_held"
     /// The operation is about the whole family.
     case wholeFamily = "whole_family"
@@ -184,18 +185,18 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     case switchedOff = "switched_off"
     /// The server should have answered, but could not be reached.
     case serverUnreachable = "server_unreachable"
-    /// The person wants an answer of the device only.
+    /// The person wants an answer only from the device.
     case local
-    /// The person wants an answer of the server.
+    /// The person wants an answer from the server.
     case cloud
     /// A constraint decided.
     case constraint
 
-    /// Returns the reason of a rule; nil for a rule that leaves it to the state of the cache.
-    init?(_ rule: RoutingRule, staysHere: Bool) {
+    /// Creates the reason of a rule; nil for a rule that depends on the state of the cache.
+    init?(_ rule: RoutingRule, staysOnDevice: Bool) {
         switch rule {
         case .policyForceLocal, .policyForceCloud: self = .constraint
-        case .privacyLocal where !staysHere: self = .local
+        case .privacyLocal where !staysOnDevice: self = .local
         case .privacyCloud: self = .cloud
         case .privacyLocal, .autoLocal, .autoCloud, .localFailureFallback, .policyBlock, .networkUnavailable:
             return nil
@@ -224,8 +225,8 @@ public struct AnswerRecord: Hashable, Sendable {
     public let reason: AnswerReason
     public let at: Timestamp
     public let microseconds: Int64
-    /// The age of the copy from which the device answered; nil for an answer of the server, for one that needs no copy,
-    /// and for a record that is read from the cache later.
+    /// The age of the cache from which the device answered; nil for answers of the server, answers that need no cache,
+    /// and records that were read from the cache.
     public let dataAge: Timestamp.Span?
 
     public init(
@@ -254,7 +255,7 @@ extension EventCache {
             """)
     }
 
-    /// The latest answer of each operation, newest first.
+    /// Returns the record of each operation's latest answer, newest first.
     public func latestAnswers() throws(SQLiteError) -> [AnswerRecord] {
         try database.rows("SELECT operation, place, reason, at, microseconds FROM answers ORDER BY at DESC, operation")
         {

@@ -10,7 +10,7 @@ public struct KnownLog: Hashable, Sendable {
     public let checkpoint: Checkpoint
     /// The signed note of the checkpoint, as evidence for others.
     public let note: String
-    /// The key that was pinned or came with the first checkpoint, and the keys it has handed over to.
+    /// The key that was pinned or came with the first checkpoint, and the keys that it has handed over to.
     public let keys: [VerifierKey]
     /// Whether the first key did not come from the server.
     public let isPinned: Bool
@@ -35,7 +35,7 @@ public struct KnownLog: Hashable, Sendable {
 }
 
 extension EventCache {
-    /// The log this device follows; nil before the first checkpoint.
+    /// Returns the log that this device follows; nil before the first checkpoint.
     public func knownLog() throws(SQLiteError) -> KnownLog? {
         try database.first("SELECT note, keys, is_pinned FROM log") { row throws(SQLiteError) in try KnownLog(row) }
     }

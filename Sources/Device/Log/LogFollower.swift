@@ -4,11 +4,11 @@ import LocalAI
 
 /// The server's operations on its audit log that a device needs.
 public protocol LogSource: Sendable {
-    /// The newest signed checkpoint; nil when the server shows none.
+    /// Returns the newest signed checkpoint; nil if the server shows none.
     func newestCheckpoint() async throws -> String?
-    /// The consistency proof between two sizes of the log; nil when the server gives none.
+    /// Returns the consistency proof between two sizes of the log; nil if the server gives none.
     func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]?
-    /// The keys of the log, and the notes in which they vouch for each other.
+    /// Returns the keys of the log, with the signed notes in which they hand over to each other.
     func logKeys() async throws -> [AuditKey]
 }
 
@@ -22,7 +22,7 @@ extension ServerClient: LogSource {
         return try await call(API.proveAuditConsistency, unlessRefusedWith: 422, query)?.path.map(\.bytes)
     }
 
-    /// Calls an endpoint; nil for a refusal with that status.
+    /// Calls an endpoint, and returns nil for a refusal with that status.
     private func call<Parameters, Answer>(
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, unlessRefusedWith status: Int, _ parameters: Parameters
     ) async throws(ClientError) -> Answer? {
@@ -40,9 +40,9 @@ extension ServerClient: LogSource {
 /// Checks that the server's audit log only grows, by the checkpoints that come with the feed.
 ///
 /// The first checkpoint is trusted if it is signed by the pinned key or, without one, by a key that the server names.
-/// Every later one MUST be signed by a key of the same log and be proven to extend the highest one seen. So a server is
-/// found out when it truncates or rewrites its log, or shows this device another history than others; and no page with
-/// such a checkpoint is stored.
+/// Every later one MUST be signed by a key of the same log and be proven to extend the largest one seen. So the device
+/// detects a server that truncates or rewrites its log, or shows it another history than others, and stores no page
+/// with such a checkpoint.
 struct LogFollower {
     let cache: EventCache
     let source: any LogSource
@@ -50,7 +50,7 @@ struct LogFollower {
     let pinned: VerifierKey?
 
     /// Checks the checkpoint of a page.
-    /// - Throws: `LogFault` for what a correct log never shows; the source's errors.
+    /// - Throws: `LogFault` if the log is not correct; the source's errors.
     func follow(_ shown: String?) async throws {
         guard let known = try cache.knownLog() else {
             if let shown { try cache.setKnownLog(try await begin(shown)) }
@@ -61,7 +61,7 @@ struct LogFollower {
             let log = try await read(shown, after: known)
             if log.checkpoint.size >= known.checkpoint.size { return try await advance(from: known, to: log) }
         }
-        // One of several servers may be a moment behind, or just started: only the log itself can tell.
+        // One of several servers may lag behind or have just started, so the newest checkpoint decides.
         guard let newest = try await source.newestCheckpoint() else { throw LogFault.notShown }
         let log = try await read(newest, after: known)
         guard log.checkpoint.size >= known.checkpoint.size else {
@@ -76,23 +76,25 @@ struct LogFollower {
         try cache.setKnownLog(log)
     }
 
+    /// Returns the record of a log that this device sees for the first time.
     private func begin(_ text: String) async throws -> KnownLog {
         let (note, checkpoint) = try Self.parse(text)
         var trusted = TrustedKeys(pinned: pinned.map { [$0] } ?? [])
         if trusted.checkpoint(note) == nil {
-            let offered = try await source.logKeys()
+            let serverKeys = try await source.logKeys()
             if pinned == nil {
-                // Only the server vouches for the first key.
-                let keys = offered.compactMap { VerifierKey($0.verifier) }
+                // Without a pinned key, the server's key is trusted.
+                let keys = serverKeys.compactMap { VerifierKey($0.verifier) }
                 trusted = TrustedKeys(pinned: keys.filter { $0.name == checkpoint.origin && note.isSigned(by: $0) })
             } else {
-                trusted.accept(offered.handovers)
+                trusted.accept(serverKeys.handovers)
             }
         }
         guard trusted.checkpoint(note) != nil else { throw LogFault.unsigned(origin: checkpoint.origin) }
         return KnownLog(checkpoint: checkpoint, note: text, keys: trusted.keys, isPinned: pinned != nil)
     }
 
+    /// Returns the record of a later checkpoint of the known log, if it has a valid signature.
     private func read(_ text: String, after known: KnownLog) async throws -> KnownLog {
         let (note, checkpoint) = try Self.parse(text)
         guard checkpoint.origin == known.checkpoint.origin else {
@@ -109,8 +111,9 @@ struct LogFollower {
         return (note, checkpoint)
     }
 
+    /// Throws unless the first checkpoint is proven to be the beginning of the other one.
     private func require(_ old: Checkpoint, isBeginningOf new: Checkpoint) async throws {
-        // For the same size, and before the first entry, no proof is needed.
+        // No proof is needed for the same size, or for an empty log.
         let path =
             old.size == new.size || old.size == 0 ? [] : try await source.consistency(from: old.size, to: new.size)
         guard let path,
@@ -121,14 +124,15 @@ struct LogFollower {
 
 /// A fault that a correct audit log never shows.
 public enum LogFault: Error, Hashable, Sendable {
-    /// There was a log, and now there is none.
+    /// The server shows no checkpoint any more.
     case notShown
     /// The checkpoint cannot be parsed.
     case unreadable
     /// No key that this device trusts has signed the checkpoint.
     case unsigned(origin: String)
-    /// The log has another name.
+    /// The log has another origin.
     case otherLog(known: String, shown: String)
+    /// The log has fewer entries than before.
     case shrunk(from: Int64, to: Int64)
     /// The log of that size, as this device has seen it, is not a prefix of the log that the server shows now.
     case rewritten(size: Int64)

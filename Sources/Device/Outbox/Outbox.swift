@@ -6,12 +6,12 @@ import LocalAI
 import SQL
 import SQLite
 
-/// Acts that were done on this device and not uploaded yet, in order.
+/// The queue of acts that were done on this device and not uploaded yet.
 ///
 /// The outbox has a file of its own, which is synced to disk with every act: unlike the cache, it cannot be fetched
-/// again. An item stays until the server has answered it. So a process that dies during an upload uploads the item
-/// again; the server applies each item once. Items that were not applied stay until somebody dismisses them. A person's
-/// words are sealed; an item whose key is lost cannot be read.
+/// again. An item is kept until the server has answered it. If the process dies during an upload, the item is uploaded
+/// again, and the server applies it once. Items that were not applied are kept until the person dismisses them. A
+/// person's words are sealed; an item whose key is lost cannot be read.
 public final class Outbox {
     private let database: SQLiteDatabase
     private let seal: TextSeal
@@ -40,8 +40,9 @@ public final class Outbox {
         """,
     ]
 
-    /// - Parameter seal: seals what a person wrote.
-    /// - Throws: `SQLiteError`; a damaged outbox is left untouched, since its content exists nowhere else.
+    /// Opens the outbox, and creates it if there is none.
+    /// - Parameter seal: the seal for a person's words.
+    /// - Throws: `SQLiteError`. A damaged outbox is left unchanged, because its content exists nowhere else.
     public init(path: String, seal: TextSeal) throws {
         self.seal = seal
         database = try SQLiteDatabase(path: path, durability: .powerCut)
@@ -51,7 +52,7 @@ public final class Outbox {
     }
 
     /// Seals the items that an earlier version of the program stored unsealed, and rewrites the file, so that it no
-    /// longer contains them in plain.
+    /// longer contains them unsealed.
     private func sealPlainItems() throws {
         let plain = try database.rows("SELECT client_id, item, message FROM items WHERE sealed_item IS NULL") {
             row throws(SQLiteError) in
@@ -81,8 +82,8 @@ public final class Outbox {
             """)
     }
 
-    /// The first items to upload.
-    public func waiting(of family: FamilyID, limit: Int = OutboxUpload.largestCount) throws -> [OutboxItem] {
+    /// Returns the first items to upload.
+    public func waitingItems(of family: FamilyID, limit: Int = OutboxUpload.maxCount) throws -> [OutboxItem] {
         try database.rows(
             """
             SELECT client_id, sealed_item FROM items WHERE family_id = \(family) AND outcome IS NULL
@@ -91,22 +92,22 @@ public final class Outbox {
         ) { row throws(SQLiteError) in try item(row) }
     }
 
-    /// The number of items to upload, over all families.
+    /// Returns the number of items to upload, in all families.
     public func waitingCount() throws(SQLiteError) -> Int {
         try database.first("SELECT count(*) FROM items WHERE outcome IS NULL") { row throws(SQLiteError) in
             Int(row.integer(0))
         } ?? 0
     }
 
-    /// The nags that were completed here and not uploaded yet.
-    public func reported(in family: FamilyID) throws(SQLiteError) -> Set<NagID> {
+    /// Returns the nags that were completed here and not uploaded yet.
+    public func completedNags(in family: FamilyID) throws(SQLiteError) -> Set<NagID> {
         Set(
             try database.rows(
                 "SELECT nag_id FROM items WHERE family_id = \(family) AND kind = 'status' AND outcome IS NULL"
             ) { row throws(SQLiteError) in try row["nag_id"] as NagID })
     }
 
-    /// Stores the server's answers: applied items are deleted, others stay to be seen.
+    /// Records the server's answers: applied items are deleted, others are kept for the person.
     public func record(_ results: [InputResult]) throws {
         try database.transaction {
             for result in results {
@@ -125,8 +126,8 @@ public final class Outbox {
         }
     }
 
-    /// Items that the server did not apply and nobody has dismissed yet.
-    public func unapplied() throws -> [UnappliedInput] {
+    /// Returns the items that the server did not apply and the person has not dismissed.
+    public func unappliedItems() throws -> [UnappliedInput] {
         try database.rows(
             """
             SELECT client_id, sealed_item, outcome, code, sealed_message FROM items WHERE outcome IS NOT NULL
@@ -141,13 +142,14 @@ public final class Outbox {
     }
 
     /// Dismisses the items that were not applied.
-    /// - Returns: how many there were.
+    /// - Returns: the number of dismissed items.
     @discardableResult
-    public func putAwayUnapplied() throws(SQLiteError) -> Int {
+    public func dismissUnappliedItems() throws(SQLiteError) -> Int {
         try database.run("DELETE FROM items WHERE outcome IS NOT NULL")
     }
 
-    /// - Throws: `unexpectedShape` also for an item that another key has sealed.
+    /// Reads an item.
+    /// - Throws: `unexpectedShape` for an item that cannot be parsed or that another key has sealed.
     private func item(_ row: SQLiteRow) throws(SQLiteError) -> OutboxItem {
         let (id, box): (InputID, [UInt8]) = (try row["client_id"], try row["sealed_item"])
         guard let text = try? seal.open(box, .outboxItem, id) else {
@@ -163,7 +165,7 @@ public final class Outbox {
 /// An item that the server did not apply.
 public struct UnappliedInput: Hashable, Sendable {
     public let item: OutboxItem
-    /// Whether the nag had ended otherwise; if not, the rules did not allow the act.
+    /// Whether the nag had ended differently. If false, the rules did not allow the act.
     public let isConflict: Bool
     public let code: String?
     public let message: String?

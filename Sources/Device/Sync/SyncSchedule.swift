@@ -12,32 +12,33 @@ public struct SyncSchedule: Hashable, Sendable {
 
     /// The interval after a successful round.
     public let interval: Timestamp.Span
-    /// The longest wait after failures.
-    public let ceiling: Timestamp.Span
+    /// The maximum delay after failures.
+    public let maxDelay: Timestamp.Span
     private var failures = 0
 
+    /// The bound of the delay after the first failure.
     public static let firstBackOff = Timestamp.Span.seconds(1)
 
-    /// The longest wait while the server reports changes as they happen.
-    public static let longestWaitWhileListening = Timestamp.Span.minutes(5)
+    /// The maximum delay while the server reports changes as they happen.
+    public static let maxDelayWhileListening = Timestamp.Span.minutes(5)
 
-    /// Returns the wait before the next round while the server reports changes: up to a fifth shorter than the longest,
-    /// at random.
-    /// - Parameter random: in 0..<1.
+    /// Returns the delay before the next round while the server reports changes: up to a fifth shorter than the
+    /// maximum, at random.
+    /// - Parameter random: a random number in 0..<1.
     public static func delayWhileListening(random: Double) -> Timestamp.Span {
-        longestWaitWhileListening.scaled(by: 0.8 + 0.2 * random)
+        maxDelayWhileListening.scaled(by: 0.8 + 0.2 * random)
     }
 
-    public init(interval: Timestamp.Span = .minutes(5), ceiling: Timestamp.Span = .minutes(5)) {
+    public init(interval: Timestamp.Span = .minutes(5), maxDelay: Timestamp.Span = .minutes(5)) {
         self.interval = interval
-        self.ceiling = ceiling
+        self.maxDelay = maxDelay
     }
 
-    /// The wait before the next round.
+    /// Returns the delay before the next round.
     ///
-    /// After success the interval, up to a fifth shorter or longer at random, so that devices spread out. After
-    /// failures a random time with a bound that doubles with each, and never less than the server asked for.
-    /// - Parameter random: in 0..<1.
+    /// After success it is the interval, up to a fifth shorter or longer at random, so that devices spread out. After
+    /// failures it is a random time, whose bound doubles with each failure, and at least what the server asked for.
+    /// - Parameter random: a random number in 0..<1.
     public mutating func nextDelay(after outcome: Outcome, random: Double) -> Timestamp.Span {
         switch outcome {
         case .done:
@@ -45,9 +46,9 @@ public struct SyncSchedule: Hashable, Sendable {
             return interval.scaled(by: 0.8 + 0.4 * random)
         case .failed(let retryAfter):
             let bound = min(
-                ceiling.microseconds, Self.firstBackOff.microseconds << Int64(min(failures, 20)))
+                maxDelay.microseconds, Self.firstBackOff.microseconds << Int64(min(failures, 20)))
             failures += 1
-            // At least half of the bound, or all devices would come back at once.
+            // The random part is half of the bound, so that devices do not return all at once.
             let wait = Timestamp.Span(microseconds: bound).scaled(by: 0.5 + 0.5 * random)
             return max(wait, .seconds(Int64(min(max(retryAfter ?? 0, 0), 3_600))))
         }
@@ -60,9 +61,10 @@ extension Timestamp.Span {
     }
 }
 
-/// Time and waiting, injected so that tests need not wait.
+/// A clock that tells the time and waits. It is injected, so that tests need not wait.
 public protocol DeviceClock: Sendable {
     func now() -> Timestamp
-    /// - Throws: `CancellationError` when the task is cancelled.
+    /// Waits for a span.
+    /// - Throws: `CancellationError` if the task is cancelled.
     func sleep(for span: Timestamp.Span) async throws
 }

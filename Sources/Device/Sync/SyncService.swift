@@ -4,7 +4,7 @@ import Domain
 import LocalAI
 import NagzAI
 
-/// The server's operations that sync needs: a page of the feed, the upload of the outbox, and the audit log's.
+/// The server's operations that sync needs: pages of the feed, uploads, and those of the audit log.
 public protocol FeedSource: LogSource {
     func page(_ query: SyncQuery) async throws -> SyncResponse
     func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
@@ -19,12 +19,11 @@ extension ServerClient: FeedSource {
     }
 }
 
-/// The contract of the feed to use.
+/// The contract of the feed that a sync uses.
 public enum SyncMode: String, Sendable, CaseIterable {
-    /// Exact positions; every row once.
+    /// Pages by cursors, with every row once.
     case cursor
-    /// `server_time` sent back as `since`, floored to the second, as the public clients do; rows of that second come
-    /// again.
+    /// Pages by `server_time`, sent back as `since`, like the public clients. Rows of that second are repeated.
     case timestamps
 }
 
@@ -47,9 +46,9 @@ public struct SyncSummary: Hashable, Sendable {
 
 /// Syncs a device with its server: first uploads the outbox, then fetches the feed.
 ///
-/// A page and its end position are stored in one transaction, and each upload is answered item by item under IDs that
-/// the device made. If the process dies at any moment, the next round continues from there; nothing is lost or applied
-/// twice.
+/// A page and its end position are stored in one transaction, and the server answers each item of an upload by the ID
+/// that the device gave it. If the process dies at any moment, the next round continues from there, and nothing is lost
+/// or applied twice.
 public struct SyncService {
     private let cache: EventCache
     private let outbox: Outbox?
@@ -58,8 +57,8 @@ public struct SyncService {
     private let mode: SyncMode
     private let now: @Sendable () -> Timestamp
 
-    /// Pages in a row before the server is considered faulty.
-    private static let mostPages = 100_000
+    /// The number of pages of one round after which the server is considered faulty.
+    private static let maxPages = 100_000
 
     /// - Parameter logKey: a key of the server's audit log that did not come from the server.
     public init(
@@ -74,13 +73,13 @@ public struct SyncService {
         self.now = now
     }
 
-    /// One round, to the end of the feed.
-    /// - Parameter progress: called after every page and upload that is stored.
-    /// - Throws: the source's errors, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` for
-    ///   an audit log that was tampered with: then nothing is uploaded, and nothing of such a page stored.
+    /// Runs one round, to the end of the feed.
+    /// - Parameter progress: called after every stored page and upload.
+    /// - Throws: the source's errors, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` if
+    ///   the audit log was tampered with: then nothing is uploaded, and no such page is stored.
     public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
         var summary = SyncSummary()
-        let allowed = try cache.cachedFamily(family)?.allowsMediation
+        let allowedBefore = try cache.cachedFamily(family)?.allowsMediation
         do {
             try await upload(family, &summary, progress)
             try await download(family, &summary, progress)
@@ -89,13 +88,13 @@ public struct SyncService {
             throw error
         }
         try recordContact(nil)
-        summary.wasConsentWithdrawn = try allowed == true && cache.cachedFamily(family)?.allowsMediation == false
+        summary.wasConsentWithdrawn = try allowedBefore == true && cache.cachedFamily(family)?.allowsMediation == false
         return summary
     }
 
     private func recordContact(_ failure: ServerFailure?) throws {
-        if case .unreachable(let isOfConnection) = failure {
-            try cache.record(NetworkWatch.Fault(at: now(), isOfConnection: isOfConnection))
+        if case .unreachable(let isConnectionFault) = failure {
+            try cache.record(NetworkWatch.Fault(at: now(), isConnectionFault: isConnectionFault))
         } else {
             try cache.recordAnswer()
         }
@@ -104,17 +103,17 @@ public struct SyncService {
     private func upload(
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
-        guard let outbox, try !outbox.waiting(of: family, limit: 1).isEmpty else { return }
+        guard let outbox, try !outbox.waitingItems(of: family, limit: 1).isEmpty else { return }
         // Nothing is uploaded to a server that may have lost earlier uploads.
         try await log.follow(try await source.newestCheckpoint())
         while true {
             try Task.checkCancellation()
-            let items = try outbox.waiting(of: family)
+            let items = try outbox.waitingItems(of: family)
             if items.isEmpty { return }
             let answer = try await source.upload(OutboxUpload(familyID: family, items: items))
-            // Only the items of this upload count; a server that answers none of them would be asked forever.
-            let asked = Set(items.map(\.clientID))
-            let results = answer.results.filter { asked.contains($0.clientID) }
+            // Only answers to this upload's items count. Without any, the upload would be repeated forever.
+            let uploadedIDs = Set(items.map(\.clientID))
+            let results = answer.results.filter { uploadedIDs.contains($0.clientID) }
             guard !results.isEmpty else { throw SyncFault.unanswered }
             try outbox.record(results)
             summary.uploaded += results.count
@@ -127,14 +126,14 @@ public struct SyncService {
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
         var refetches = 0
-        for _ in 0..<Self.mostPages {
+        for _ in 0..<Self.maxPages {
             try Task.checkCancellation()
             let position = try position(family)
             let page = try await source.page(position.query(family))
             try await log.follow(page.checkpoint)
             guard
                 try cache.apply(
-                    page, of: family, askedFrom: position, at: now(), clockAhead: await source.clockAhead)
+                    page, of: family, requestedFrom: position, at: now(), clockAhead: await source.clockAhead)
             else { continue }
             summary.pages += 1
             summary.rows += page.rowCount
@@ -142,7 +141,7 @@ public struct SyncService {
             summary.wasRefetched = summary.wasRefetched || page.mustRefetch
             progress(summary)
             if !page.hasMore { return }
-            // The server may not reject a position twice that it gave out a moment ago.
+            // A server that repeatedly rejects positions that it has just given is faulty.
             refetches += page.mustRefetch ? 1 : 0
             guard refetches <= 2 else { throw SyncFault.noProgress }
             guard try self.position(family) != position else { throw SyncFault.noProgress }
@@ -161,7 +160,7 @@ public struct SyncService {
 
 /// A server that breaks the contract.
 public enum SyncFault: Error, Hashable, Sendable {
-    /// The server says that there is more, but gives the same position again.
+    /// The server says that there are more rows, but gives the same position again.
     case noProgress
     /// The server accepted an upload, but did not answer its items.
     case unanswered
@@ -170,7 +169,7 @@ public enum SyncFault: Error, Hashable, Sendable {
 extension FeedPosition {
     fileprivate func query(_ family: FamilyID) -> SyncQuery {
         switch self {
-        // Without a cursor the feed would use the older contract; an invented one begins at the beginning.
+        // Without a cursor the server would use the older contract. A cursor that is not valid begins at the beginning.
         case .cursor(let cursor): SyncQuery(familyID: family, cursor: cursor ?? "start", facts: true)
         case .since(let since): SyncQuery(familyID: family, since: since, facts: true)
         }
@@ -178,6 +177,6 @@ extension FeedPosition {
 }
 
 extension SyncResponse {
-    /// Rows of all kinds.
+    /// The number of rows of all kinds.
     var rowCount: Int { nags.count + nagEvents.count + aiMediationEvents.count + gamificationEvents.count }
 }

@@ -2,19 +2,20 @@ import Domain
 import Synchronization
 
 extension SyncService {
-    /// Syncs again and again until the task is cancelled, or until a round fails with an error that is not transient.
+    /// Syncs repeatedly until the task is cancelled, or until a round fails with an error that is not transient.
     ///
-    /// With a source of changes a round follows each change at once. While the source listens, the schedule's interval is
-    /// `delayWhileListening`: so a family in which nothing happens does not look like one that is not synced. The source is
-    /// asked again after waits that grow.
+    /// With a source of changes, each change starts a round at once. While the source listens, the interval is
+    /// `delayWhileListening`, so that also a family without changes is synced regularly. If the connection ends, it is
+    /// opened again after growing delays.
     /// - Parameters:
-    ///   - changes: nil to poll only.
-    ///   - random: in 0..<1, new for each wait.
-    ///   - isTransient: nil for an error that ends the watch; otherwise the seconds the server asked for, 0 for none.
+    ///   - changes: the source of changes; nil to poll only.
+    ///   - random: returns a new random number in 0..<1 for each delay.
+    ///   - retryDelay: returns the seconds to wait, as the server asked, 0 for none; nil for an error that ends the
+    ///     watch.
     ///   - report: called after every round.
     public func watch(
         _ family: FamilyID, changes: (any ChangeSource)? = nil, schedule: SyncSchedule, clock: any DeviceClock,
-        random: @escaping @Sendable () -> Double, isTransient: (any Error) -> Int?,
+        random: @escaping @Sendable () -> Double, retryDelay: (any Error) -> Int?,
         progress: (SyncSummary) -> Void = { _ in }, report: (Result<SyncSummary, any Error>) async -> Void
     ) async throws {
         let signal = ChangeSignal()
@@ -28,19 +29,19 @@ extension SyncService {
                 await report(.success(try await run(family, progress: progress)))
             } catch {
                 try Task.checkCancellation()
-                guard let seconds = isTransient(error) else { throw error }
+                guard let seconds = retryDelay(error) else { throw error }
                 await report(.failure(error))
                 try await clock.sleep(for: schedule.nextDelay(after: .failed(retryAfter: seconds), random: random()))
                 continue
             }
-            let chance = random()
+            let randomNumber = random()
             try await signal.wait(
-                atMost: schedule.nextDelay(after: .done, random: chance),
-                whileListening: SyncSchedule.delayWhileListening(random: chance), clock)
+                atMost: schedule.nextDelay(after: .done, random: randomNumber),
+                whileListening: SyncSchedule.delayWhileListening(random: randomNumber), clock)
         }
     }
 
-    /// Listens, and after the connection has ended listens anew, until the task is cancelled.
+    /// Listens for changes, again after each end of the connection, until the task is cancelled.
     private static func keepListening(
         to changes: any ChangeSource, _ family: FamilyID, _ signal: ChangeSignal, _ schedule: SyncSchedule,
         _ clock: any DeviceClock, _ random: @Sendable () -> Double
@@ -73,18 +74,17 @@ private final class ChangeSignal: Sendable {
         wakes.continuation.yield()
     }
 
-    /// Records whether the watch listens. The beginning counts as a change, because changes before it were not
-    /// received.
+    /// Records whether the watch listens. The beginning counts as a change, because earlier changes were not received.
     /// - Returns: whether it was listening before.
     @discardableResult
     func setListening(_ isListening: Bool) -> Bool {
-        let before = state.withLock { state in
+        let wasListening = state.withLock { state in
             defer { state.isListening = isListening }
             state.hasChanged = state.hasChanged || isListening
             return state.isListening
         }
         wakes.continuation.yield()
-        return before
+        return wasListening
     }
 
     /// Waits for a change, at most for `span`, or for `listeningSpan` while the watch listens.

@@ -5,9 +5,9 @@ import Domain
 public protocol ChangeSource: Sendable {
     /// Listens for changes in a family until the connection ends or the task is cancelled.
     /// - Parameters:
-    ///   - opened: called when the server listens.
+    ///   - opened: called when the connection is open.
     ///   - changed: called for every change after that.
-    /// - Throws: why the connection ended.
+    /// - Throws: the reason why the connection ended.
     func listen(
         to family: FamilyID, opened: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void
     ) async throws(TransportError)
@@ -23,7 +23,7 @@ extension ServerClient: ChangeSource {
             ticket = try await call(API.createSocketTicket, NoParameters()).ticket
         } catch {
             if case .transport(let fault) = error { throw fault }
-            // Whoever listens tries again, and the next round of the sync says what is wrong.
+            // The caller tries again, and the next round of the sync reports the error.
             throw .unreachable
         }
         try await transport.listen(

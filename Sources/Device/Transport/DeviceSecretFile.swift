@@ -11,8 +11,8 @@ public struct DeviceSecretFile: Sendable {
 
     public init(path: String) { self.path = path }
 
-    /// Returns the device's secret; nil where there is none of that server, or the file cannot be read: then the
-    /// sign-in goes without.
+    /// Returns the device's secret; nil if there is none for that server, or if the file cannot be read. The sign-in
+    /// then works without it.
     public func secret(for server: ServerAddress) -> Secret? {
         guard let bytes = FileManager.default.contents(atPath: path),
             let json = try? JSONValue(parsing: [UInt8](bytes).span),

@@ -4,13 +4,13 @@ import HTTPClient
 import Reactor
 import Synchronization
 
-/// Sends requests to one server over HTTP/1.1 or HTTP/2, with TLS where the address says `https`.
+/// Sends requests to one server over HTTP/1.1 or HTTP/2, with TLS if the address is `https`.
 ///
-/// Connections are kept for the next request. It follows no redirects, caches nothing and asks for no encoding. An event
-/// loop on a thread of its own serves it.
+/// Connections are kept for later requests. It follows no redirects, caches nothing and requests no content encoding.
+/// It runs on an event loop with its own thread.
 public final class HTTPTransport: Transport {
-    /// Bytes of the largest response.
-    static let largestBody = 64 << 20
+    /// The maximum size of a response in bytes.
+    static let maxBodyBytes = 64 << 20
 
     public let server: ServerAddress
     private let deadline: Duration
@@ -19,7 +19,7 @@ public final class HTTPTransport: Transport {
     private let client = Mutex<LoopBound<HTTPClient>?>(nil)
 
     /// - Parameters:
-    ///   - deadline: the longest duration of a request, from its start to the response's last byte.
+    ///   - deadline: the maximum duration of a request, from its start to the response's last byte.
     ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
     /// - Throws: if the kernel refuses a descriptor or a thread.
     public init(
@@ -80,7 +80,7 @@ public final class HTTPTransport: Transport {
         return try outcome.get()
     }
 
-    /// Opens the client. Call it on the loop only.
+    /// Returns the client, and creates it at the first call. Call it on the loop only.
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
         let opened = LoopBound(
@@ -92,14 +92,14 @@ public final class HTTPTransport: Transport {
     private func httpRequest(for request: TransportRequest) throws(TransportError) -> HTTPClientRequest {
         var headers = [(name: "Accept", value: "application/json"), (name: "Prefer", value: "handling=strict")]
         if let token = request.token?.wireText {
-            // Whatever the session's file contains, it cannot add a header field.
+            // The token comes from a file, and must not be able to add a header field.
             guard token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .garbled }
             headers.append((name: "Authorization", value: "Bearer \(token)"))
         }
         let hasBody = !request.body.isEmpty || request.method != .get
         if hasBody { headers.append((name: "Content-Type", value: "application/json")) }
         var limits = HTTPClientRequest.Limits()
-        limits.body = Self.largestBody
+        limits.body = Self.maxBodyBytes
         limits.totalTimeout = deadline
         return HTTPClientRequest(
             request.method.rawValue, "\(server)\(request.target)", headers: headers,

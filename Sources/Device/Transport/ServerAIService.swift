@@ -28,28 +28,31 @@ public struct ServerAIService: AnsweringServer {
         try await answer(operation, question, ExecutionOptions())
     }
 
+    /// Answers a question with options.
     /// - Throws: `ClientError`; `QuestionRefusal.declined`; `NoEndpoint` for an operation that the contract does not have.
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions
     ) async throws -> Response {
-        guard let call = API.call(of: operation) else { throw NoEndpoint(operation: operation.id) }
+        guard let call = API.aiCall(for: operation) else { throw NoEndpoint(operation: operation.id) }
         return try await send(call, question, options)
     }
 
-    /// A confirmed question is the same one: it keeps its trace and its id.
+    /// Sends a question, and sends it again with the confirmation if the server requires one and the person confirms.
+    /// The question keeps its trace and its ID.
     private func send<Call: AICall>(
         _ call: Call, _ question: Call.Question, _ options: ExecutionOptions
     ) async throws -> Call.Response {
         do {
             return try await answer(call, question, options)
         } catch let ClientError.refused(refusal) {
-            guard let fault = refusal.execution, Self.asks.contains(fault.code), let confirmation = fault.confirmation
+            guard let fault = refusal.execution, Self.confirmationCodes.contains(fault.code),
+                let confirmation = fault.confirmation
             else { throw ClientError.refused(refusal) }
             switch dialog.decision(on: refusal.message) {
             case .given: break
             case .nobodyToAsk: throw ClientError.refused(refusal)
             case .declined:
-                // The server keeps what was declined; where it is not reached, the confirmation runs out.
+                // The server records the decision. If it cannot be reached, the confirmation expires.
                 _ = try? await client.call(
                     API.declineConfirmation, NoParameters(), ConfirmationReply(confirmation: confirmation))
                 throw QuestionRefusal.declined
@@ -61,7 +64,8 @@ public struct ServerAIService: AnsweringServer {
     }
 
     /// The codes that ask for a confirmation.
-    private static let asks = [ExecutionCode.confirmationNeeded, .fallbackNeedsConfirmation].map(\.rawValue)
+    private static let confirmationCodes = [ExecutionCode.confirmationNeeded, .fallbackNeedsConfirmation].map(
+        \.rawValue)
 
     private func answer<Call: AICall>(
         _ call: Call, _ question: Call.Question, _ options: ExecutionOptions

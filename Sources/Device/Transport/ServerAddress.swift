@@ -3,11 +3,11 @@ import Foundation
 
 /// A server's address: `https` with any host, or `http` with a host of the local network.
 ///
-/// Over plain HTTP tokens travel unencrypted, so it is accepted for loopback, private addresses (RFC 1918, link-local) and
-/// names of the local network only.
+/// Plain HTTP does not encrypt tokens, so it is accepted only for loopback, private addresses (RFC 1918, link-local)
+/// and names of the local network.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     public let isEncrypted: Bool
-    /// An IPv6 address is without its brackets.
+    /// The host; an IPv6 address has no brackets.
     public let host: String
     public let port: UInt16
 

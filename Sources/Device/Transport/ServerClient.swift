@@ -3,8 +3,8 @@ import Domain
 
 /// The REST client of one signed-in person: typed calls, and tokens with their refresh.
 ///
-/// When an access token has expired, it is refreshed once and the call is repeated. New tokens are saved before they
-/// are used. A process that dies in between continues with the saved tokens, or with the old ones, which the server
+/// If an access token has expired, the client refreshes it once and repeats the call. New tokens are saved before they
+/// are used. If the process dies in between, the next one uses the saved tokens, or the old ones, which the server
 /// accepts for another minute.
 public actor ServerClient {
     let transport: any Transport
@@ -26,7 +26,7 @@ public actor ServerClient {
     }
 
     /// Calls an operation.
-    /// - Throws: `ClientError`: no answer, a refusal, or the end of the session.
+    /// - Throws: `ClientError` for no answer, a refusal, or the end of the session.
     public func call<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body
     ) async throws(ClientError) -> Answer {
@@ -85,14 +85,14 @@ public actor ServerClient {
     private func renew(after stale: Secret) async throws(ClientError) {
         if session.accessToken != stale { return }
         // Another process of this device may have refreshed them.
-        if let kept = try? file.load(), kept.userID == session.userID, kept.accessToken != stale {
-            session = kept
+        if let saved = try? file.load(), saved.userID == session.userID, saved.accessToken != stale {
+            session = saved
             return
         }
         let task =
             renewal
             ?? Task { () async -> Result<DeviceSession, ClientError> in
-                do throws(ClientError) { return .success(try await trade()) } catch { return .failure(error) }
+                do throws(ClientError) { return .success(try await requestTokens()) } catch { return .failure(error) }
             }
         renewal = task
         let outcome = await task.value
@@ -100,7 +100,8 @@ public actor ServerClient {
         session = try outcome.get()
     }
 
-    private func trade() async throws(ClientError) -> DeviceSession {
+    /// Exchanges the refresh token at the server, and saves the new tokens.
+    private func requestTokens() async throws(ClientError) -> DeviceSession {
         let endpoint = API.refreshSession
         let response = try await send(
             endpoint.request(RefreshRequest(refreshToken: session.refreshToken)), nil)
@@ -119,7 +120,7 @@ public actor ServerClient {
         return renewed
     }
 
-    /// Signs in: the one call that needs no session.
+    /// Signs in, which needs no session.
     public static func signIn<Body>(
         _ endpoint: Endpoint<NoParameters, Body, AuthResponse>, _ body: Body, at server: ServerAddress,
         over transport: any Transport
@@ -140,16 +141,16 @@ public actor ServerClient {
     }
 }
 
-/// A reason for which a call failed.
+/// A reason why a call failed.
 public enum ClientError: Error, Hashable, Sendable {
     case transport(TransportError)
     /// The server refused.
     case refused(APIError)
     /// A successful answer could not be parsed.
     case unreadable(String)
-    /// The session has ended: somebody has to sign in again.
+    /// The session has ended, and the person has to sign in again.
     case signedOut
-    /// The server says that the account was deleted: its data must be deleted from the device.
+    /// The account was deleted, and its data must be deleted from the device.
     case accountDeleted
     /// New tokens could not be saved.
     case unsaved
@@ -168,10 +169,10 @@ public enum ClientError: Error, Hashable, Sendable {
     public var serverFailure: ServerFailure? {
         if case .refused(let refusal) = self, refusal.reason == ErrorReason.consentMissing { return .consentMissing }
         guard isOffline else { return nil }
-        return .unreachable(isOfConnection: self == .transport(.unreachable))
+        return .unreachable(isConnectionFault: self == .transport(.unreachable))
     }
 
-    /// Whether no server answered.
+    /// Whether the server gave no usable answer.
     public var isOffline: Bool {
         switch self {
         case .transport(let error): error != .cancelled

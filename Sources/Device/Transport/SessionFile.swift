@@ -32,7 +32,7 @@ public struct DeviceSession: Hashable, Sendable {
         self.logKey = logKey
     }
 
-    /// The session of a successful sign-in.
+    /// Creates the session of a successful sign-in.
     public init(_ answer: AuthResponse, at server: ServerAddress) {
         self.init(
             server: server, userID: answer.user.id, displayName: answer.user.displayName,
@@ -49,7 +49,7 @@ public struct SessionFile: Sendable {
 
     public init(path: String) { self.path = path }
 
-    /// Loads the session; nil when nobody is signed in.
+    /// Loads the session; nil if nobody is signed in.
     /// - Throws: `PrivateFileError.unreadable` for a file that cannot be read or parsed.
     public func load() throws(PrivateFileError) -> DeviceSession? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }

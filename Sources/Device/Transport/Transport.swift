@@ -3,16 +3,16 @@ import Domain
 
 /// Sends a request to a server and returns its answer.
 ///
-/// Code that answers on the device alone holds no such value, so it cannot reach the network.
+/// Code that answers only on the device has no such value, so it cannot reach the network.
 public protocol Transport: Sendable {
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
 
-    /// Opens a WebSocket and stays until it ends or the task is cancelled.
+    /// Opens a WebSocket, and returns when it ends or the task is cancelled.
     /// - Parameters:
     ///   - target: path and query.
-    ///   - opened: called when the server has accepted.
-    ///   - received: called for every message, which it does not pass on.
-    /// - Throws: why it ended, except by a Close frame of the server.
+    ///   - opened: called when the server has accepted the connection.
+    ///   - received: called for every message, without its content.
+    /// - Throws: the reason why it ended, unless the server sent a Close frame.
     func listen(
         _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
     ) async throws(TransportError)
@@ -40,7 +40,7 @@ public struct TransportResponse: Sendable {
     public var body: [UInt8]
     /// The seconds of `Retry-After`.
     public var retryAfter: Int?
-    /// The server's clock, to the second, where it sent `Date`.
+    /// The server's time to the second; nil without a `Date` header.
     public var date: Timestamp?
 
     public init(status: Int, body: [UInt8], retryAfter: Int? = nil, date: Timestamp? = nil) {
@@ -51,7 +51,7 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// A reason for which there is no response.
+/// A reason why there is no response.
 public enum TransportError: Error, Hashable, Sendable {
     /// Nothing answers at the address.
     case unreachable

@@ -5,23 +5,23 @@ import SQL
 import SQLite
 import TimeZones
 
-/// A reason for which the cache lacks a fact.
+/// A reason why the cache lacks a fact.
 public enum CacheMiss: Error, Hashable, Sendable {
     /// No sync of the family has reached its end yet.
     case neverSynced
     /// The cache does not have the nag.
     case nagUnknown
-    /// The facts are about a person whose history this device does not hold: only guardians hold everybody's.
+    /// The facts are about a person whose history this device does not have. Only guardians' devices have everybody's.
     case notHeld
 }
 
 /// The facts of one family from the event cache: the device's counterpart of the server's facts.
 ///
-/// Completions in the outbox count as done: on their own device a person's acts take effect at once.
+/// Completions in the outbox count as done, because on their own device a person's acts take effect at once.
 public struct CacheFacts: FactSource {
     let cache: EventCache
     let family: FamilyID
-    /// The nags that were completed here and not uploaded yet.
+    /// The nags that were completed on this device and not uploaded yet.
     let reported: Set<NagID>
     let now: @Sendable () -> Timestamp
     /// The turns of the AI session that questions belong to.
@@ -136,7 +136,7 @@ public struct CacheFacts: FactSource {
         return Snapshot(facts, now: now, zone: zone(cachedFamily))
     }
 
-    /// The names of the family's members, as far as this device holds them.
+    /// Returns the names of the family's members that this device has.
     func names() throws -> [String] {
         try cache.database.rows(
             """
@@ -149,7 +149,8 @@ public struct CacheFacts: FactSource {
         }
     }
 
-    /// - Throws: `CacheMiss.neverSynced` when no sync of the family has reached its end yet.
+    /// Checks that there is a complete copy.
+    /// - Throws: `CacheMiss.neverSynced` if no sync of the family has reached its end yet.
     func requireSynced() throws { _ = try cachedFamily() }
 
     // MARK: Rows
@@ -180,7 +181,7 @@ public struct CacheFacts: FactSource {
         return nag
     }
 
-    private func member(_ user: UserID, _ cachedFamily: CachedFamily) throws -> HeldMember? {
+    private func member(_ user: UserID, _ cachedFamily: CachedFamily) throws -> CachedMember? {
         try cache.database.first(
             """
             SELECT time_zone, quiet_start, quiet_end, push_back_mode, tone, allows_on_device, streak FROM members
@@ -196,7 +197,7 @@ public struct CacheFacts: FactSource {
                 preferences.quietHoursEnabled = true
                 preferences.quietWindow = QuietHours(start: start, end: end)
             }
-            return HeldMember(preferences: preferences, streak: try row["streak"])
+            return CachedMember(preferences: preferences, streak: try row["streak"])
         }
     }
 
@@ -241,7 +242,7 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
     }
 
-    /// The recipient's resolved nags without this one, including completions in the outbox.
+    /// Returns the counts of the recipient's resolved nags without this one, including completions in the outbox.
     private func records(
         beside nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (category: CompletionRecord, overall: CompletionRecord) {
@@ -273,7 +274,8 @@ public struct CacheFacts: FactSource {
         return (category, overall)
     }
 
-    /// The recipient's recently resolved nags of the same category, including completions in the outbox.
+    /// Returns the counts of the recipient's recently resolved nags of the same category, including completions in the
+    /// outbox.
     private func recentRecord(
         beside nag: NagSnapshot, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> CompletionRecord {
@@ -296,12 +298,12 @@ public struct CacheFacts: FactSource {
         return record
     }
 
-    /// The user's open nags that were completed on this device and are not uploaded yet.
+    /// Returns the user's open nags that were completed on this device and not uploaded yet.
     private func reportedNags(of user: UserID, _ cachedFamily: CachedFamily) throws -> [NagSnapshot] {
         reported.compactMap { try? nag($0, cachedFamily) }.filter { $0.recipientID == user && $0.status == .open }
     }
 
-    /// The push-backs since the nag's due cycle began, in order, and the last one before that.
+    /// Returns the push-backs since the nag's due cycle began, in order, and the last one before that.
     private func pushBacks(
         _ nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (now: [Timestamp], before: Timestamp?) {
@@ -315,7 +317,7 @@ public struct CacheFacts: FactSource {
 }
 
 /// A member's facts for the rules.
-private struct HeldMember {
+private struct CachedMember {
     let preferences: Preferences
     let streak: Int
 }

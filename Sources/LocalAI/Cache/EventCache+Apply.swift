@@ -13,15 +13,16 @@ public enum FeedPosition: Hashable, Sendable {
 }
 
 extension EventCache {
-    /// Stores a page: its rows, its facts and the next position are one transaction. If the process dies, either the
+    /// Stores a page: its rows, its facts and the next position, in one transaction. If the process dies, either the
     /// whole page is stored or nothing of it, and the next request begins at the right position.
     ///
     /// When a page announces a full resync, older rows stay until its last page is stored; then those that were not
     /// sent again are deleted. A row may be sent more than once: rows are stored by id.
-    /// - Returns: false when another process has moved the cache to a different position; nothing is changed then.
-    /// - Parameter clockAhead: how far this device's clock is ahead of the server's, if the answer had a date.
+    /// - Parameter clockAhead: the time by which this device's clock is ahead of the server's; nil if the answer had no
+    ///   date.
+    /// - Returns: false if another process has moved the cache to a different position; nothing is changed then.
     public func apply(
-        _ page: SyncResponse, of family: FamilyID, askedFrom position: FeedPosition, at now: Timestamp,
+        _ page: SyncResponse, of family: FamilyID, requestedFrom position: FeedPosition, at now: Timestamp,
         clockAhead: Timestamp.Span? = nil
     ) throws -> Bool {
         try database.transaction {
@@ -39,7 +40,7 @@ extension EventCache {
                 try writer.write(facts)
             }
             if !page.hasMore {
-                if isRefetching { try writer.dropOlderGenerations() }
+                if isRefetching { try writer.deleteOlderGenerations() }
                 try database.run("UPDATE families SET synced_at = \(now) WHERE key = \(cachedFamily.key)")
                 try writer.prune()
             }
@@ -71,7 +72,7 @@ private struct RowWriter {
     let family: Int64
     let generation: Int
     let now: Timestamp
-    /// The numbers of the words in this page.
+    /// The keys of texts in the table `words`, as far as this page has needed them.
     private var texts: [String: Int64] = [:]
     private var people: [UserID: Int64] = [:]
 
@@ -83,9 +84,9 @@ private struct RowWriter {
         self.now = now
     }
 
-    /// The members of a payload that are stored. The others may contain a person's words, and nothing on the device
-    /// reads them.
-    private static let keptMembers: Set = [
+    /// The members of a payload that are stored. Others may contain a person's words, and nothing on the device reads
+    /// them.
+    private static let storedMembers: Set = [
         "category", "committed_at", "due_at", "from", "parent_nag_id", "phase", "punctuality",
     ]
     private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
@@ -104,7 +105,7 @@ private struct RowWriter {
         return number
     }
 
-    /// The row of `words` with a value, inserted where it is missing.
+    /// Returns the key of a value in the table `words`, and inserts the value if it is missing.
     private func key(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
         try database.run("INSERT INTO words (value) VALUES (\(value)) ON CONFLICT DO NOTHING")
         let number = try database.first("SELECT key FROM words WHERE value = \(value)") { row throws(SQLiteError) in
@@ -139,7 +140,7 @@ private struct RowWriter {
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
         }
-        for entity in page.deleted { try drop(entity) }
+        for entity in page.deleted { try delete(entity) }
     }
 
     private func write(_ nag: SyncedNag) throws(SQLiteError) {
@@ -159,8 +160,8 @@ private struct RowWriter {
             """)
     }
 
-    /// Sets the closing time of each nag from this page whose closing event came earlier. A nag may change after its
-    /// end, for example when it is dismissed; then its row comes after the event of its end.
+    /// Sets the closing time of each nag of this page whose closing event was in an earlier page. A nag may change
+    /// after its end, for example if it is dismissed; then its row comes later than the event of its end.
     private func setClosingTimesFromEarlierPages() throws(SQLiteError) {
         try database.run(
             """
@@ -178,7 +179,7 @@ private struct RowWriter {
             recipient = try number(user)
             payload["recipient_id"] = nil
         }
-        payload = payload.filter { Self.keptMembers.contains($0.key) }
+        payload = payload.filter { Self.storedMembers.contains($0.key) }
         let text = String(decoding: payload.jsonBytes, as: UTF8.self)
         let codes = payload.values.allSatisfy(\.isCode) ? try number(text) : nil
         try database.run(
@@ -197,7 +198,8 @@ private struct RowWriter {
         }
     }
 
-    private func drop(_ entity: DeletedEntity) throws(SQLiteError) {
+    /// Deletes an entity of the feed.
+    private func delete(_ entity: DeletedEntity) throws(SQLiteError) {
         switch entity.entity {
         case "nags": try database.run("DELETE FROM nags WHERE family = \(family) AND id = \(entity.id)")
         case "nag_events": try database.run("DELETE FROM nag_events WHERE family = \(family) AND id = \(entity.id)")
@@ -249,9 +251,9 @@ private struct RowWriter {
                 VALUES (\(family), \(constraint.id), \(seal.seal(terms, .constraint, constraint.id)))
                 """)
         }
-        // What the person may no longer see is deleted from their device.
+        // Nags that the person may no longer see are deleted from their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
-        if let reader = facts.onlyReader { try dropNags(notOf: reader) }
+        if let reader = facts.onlyReader { try deleteNags(notOf: reader) }
     }
 
     private func write(_ pushBacks: NagPushBacks) throws(SQLiteError) {
@@ -265,8 +267,8 @@ private struct RowWriter {
         }
     }
 
-    /// Deletes the nags that somebody neither created nor received, with their events and their mediation.
-    private func dropNags(notOf reader: UserID) throws(SQLiteError) {
+    /// Deletes the nags that the reader neither created nor received, with their events and their mediation.
+    private func deleteNags(notOf reader: UserID) throws(SQLiteError) {
         try database.run(
             """
             DELETE FROM nag_events WHERE family = \(family) AND nag_id IN (
@@ -274,7 +276,7 @@ private struct RowWriter {
             """)
         try database.run(
             "DELETE FROM nags WHERE family = \(family) AND creator_id <> \(reader) AND recipient_id <> \(reader)")
-        // An earlier server sent mediation of nags that its reader could not read.
+        // Older servers sent mediation of nags that the reader may not read.
         try database.run(
             """
             DELETE FROM mediations WHERE family = \(family) AND nag_id <> \(NagID(high: 0, low: 0))
@@ -282,7 +284,7 @@ private struct RowWriter {
             """)
     }
 
-    func dropOlderGenerations() throws(SQLiteError) {
+    func deleteOlderGenerations() throws(SQLiteError) {
         try database.run("DELETE FROM nags WHERE family = \(family) AND generation < \(generation)")
         try database.run("DELETE FROM nag_events WHERE family = \(family) AND generation < \(generation)")
         try database.run("DELETE FROM mediations WHERE family = \(family) AND generation < \(generation)")
@@ -316,7 +318,7 @@ extension String {
 }
 
 extension FamilyFacts {
-    /// The one person the facts are about, where they are not a guardian's.
+    /// The person who reads the facts, if they are not a guardian; nil for a guardian.
     fileprivate var onlyReader: UserID? {
         guard members.count == 1, let member = members.first, member.role != .guardian else { return nil }
         return member.userID

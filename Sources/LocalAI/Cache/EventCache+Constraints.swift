@@ -6,13 +6,13 @@ import NagzAI
 import SQL
 import SQLite
 
-// What a person's questions obey: as the latest sync brought it, and as they said on this device. A value that cannot be
-// read is an error: then no question is answered.
+// The constraints and choices for a person's questions, from the latest sync and from this device. If one cannot be
+// read, that is an error, and no question is answered.
 extension EventCache {
-    /// The most constraints that a person may make for a device.
-    public static let mostOwnConstraints = 50
+    /// The maximum number of constraints that a person may add to a device.
+    public static let maxOwnConstraints = 50
 
-    /// The constraints that the person's questions obey, in the order of evaluation; none for a family that was never
+    /// Returns the constraints for the person's questions, in the order of evaluation; none for a family that was never
     /// synced.
     public func constraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
         let synced = try constraints(
@@ -20,7 +20,7 @@ extension EventCache {
         return Self.inOrder(synced + (try ownConstraints(of: family)))
     }
 
-    /// Those of them that the person made for this device alone.
+    /// Returns the constraints that the person added only to this device.
     public func ownConstraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
         Self.inOrder(
             try constraints(
@@ -28,8 +28,8 @@ extension EventCache {
             ))
     }
 
-    /// Makes a constraint for this device alone. It stays until it is deleted, or the family is forgotten.
-    /// - Returns: false for a family that was never synced, and where there are `mostOwnConstraints`.
+    /// Adds a constraint only to this device. It is kept until it is deleted, or the family is removed.
+    /// - Returns: false for a family that was never synced, or if there are `maxOwnConstraints` already.
     public func add(_ terms: ConstraintTerms, _ id: ConstraintID, of family: FamilyID) throws(SQLiteError) -> Bool {
         let text = String(decoding: terms.jsonBytes, as: UTF8.self)
         return try database.run(
@@ -37,12 +37,12 @@ extension EventCache {
             INSERT INTO own_constraints (family, id, terms)
             SELECT key, \(id), \(seal.seal(text, .constraint, id)) FROM families f
             WHERE f.id = \(family)
-                AND (SELECT count(*) FROM own_constraints c WHERE c.family = f.key) < \(Self.mostOwnConstraints)
+                AND (SELECT count(*) FROM own_constraints c WHERE c.family = f.key) < \(Self.maxOwnConstraints)
             """) == 1
     }
 
     /// Deletes a constraint of this device.
-    /// - Returns: false if it has none with that id.
+    /// - Returns: false if there is none with that ID.
     public func deleteOwnConstraint(_ id: ConstraintID) throws(SQLiteError) -> Bool {
         try database.run("DELETE FROM own_constraints WHERE id = \(id)") == 1
     }
@@ -61,7 +61,7 @@ extension EventCache {
         constraints.sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
     }
 
-    /// Returns the person's choices for their questions; the standard for a family that was never synced.
+    /// Returns the person's choices for their questions; the standard choices for a family that was never synced.
     public func choices(of family: FamilyID) throws(SQLiteError) -> AIChoices {
         let choices = try database.first("SELECT choices FROM families WHERE id = \(family) AND choices IS NOT NULL") {
             row throws(SQLiteError) -> AIChoices in try Self.value(try row["choices"], "choices")

@@ -8,7 +8,7 @@ import SQLite
 
 // The device's own history of questions: those that it answered or refused by itself. It has no words of them.
 extension EventCache {
-    /// Adds a record, unless the person wants only those without an answer, and deletes records older than they want.
+    /// Adds a record, unless the person keeps only those without an answer, and deletes records beyond their retention.
     public func store(_ record: ExecutionRecord) throws {
         try database.transaction {
             let choices = try choices(of: record.familyID)
@@ -33,7 +33,7 @@ extension EventCache {
         }
     }
 
-    /// The newest records of a family first, as far as the person wants them to be kept.
+    /// Returns the records of a family within the person's retention, newest first.
     public func executions(
         of family: FamilyID, errorsOnly: Bool = false, limit: Int, at now: Timestamp
     ) throws(SQLiteError) -> [ExecutionRecord] {

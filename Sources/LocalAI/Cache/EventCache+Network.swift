@@ -4,14 +4,14 @@ import NagzAI
 import SQL
 import SQLite
 
-// What a device remembers of its latest attempts to reach the server: a process lives for one command only.
+// The latest attempts to reach the server. They are stored, because a process lives for one command only.
 extension EventCache {
-    /// The faults since the server last answered.
+    /// Returns the state of the network: the faults since the server last answered.
     public func network() throws(SQLiteError) -> NetworkWatch {
         NetworkWatch(
             faults: try database.rows("SELECT at, is_of_connection FROM contact_faults ORDER BY at, rowid") {
                 row throws(SQLiteError) in
-                NetworkWatch.Fault(at: try row["at"], isOfConnection: try row["is_of_connection"])
+                NetworkWatch.Fault(at: try row["at"], isConnectionFault: try row["is_of_connection"])
             })
     }
 
@@ -29,7 +29,7 @@ extension EventCache {
             try database.run("DELETE FROM contact_faults")
             for one in watch.faults {
                 try database.run(
-                    "INSERT INTO contact_faults (at, is_of_connection) VALUES (\(one.at), \(one.isOfConnection))")
+                    "INSERT INTO contact_faults (at, is_of_connection) VALUES (\(one.at), \(one.isConnectionFault))")
             }
         }
     }

@@ -5,9 +5,9 @@ import NagzAI
 import SQL
 import SQLite
 
-// What the server can have questions answered by, as it said at the latest sync.
+// The server's providers of answers, as of the latest sync.
 extension EventCache {
-    /// Returns the server's providers; nil where the server has not sent them.
+    /// Returns the server's providers; nil if they were never downloaded.
     public func providers(of family: FamilyID) throws(SQLiteError) -> ModelProviderList? {
         try database.first("SELECT providers FROM families WHERE id = \(family) AND providers IS NOT NULL") {
             row throws(SQLiteError) -> ModelProviderList in try Self.value(try row["providers"], "providers")
@@ -21,12 +21,12 @@ extension EventCache {
 }
 
 extension ModelProviderList {
-    /// The model of the server's gateway, where it can be asked.
+    /// The model of the server's gateway; nil if it cannot be asked.
     var gatewayModel: String? {
         items.first { $0.name == ProviderName.serverGateway.rawValue && $0.isAvailable }?.model
     }
 
-    /// The model of the person's own keys that their choice asks; nil without a key, and where they have to choose first.
+    /// The model of the person's own keys that is asked; nil without a key, or if they have to choose one first.
     var ownModel: String? {
         let own = items.filter { $0.reach == .thirdParty && $0.model != nil }
         return own.first(where: \.isActive)?.model ?? (own.count == 1 ? own[0].model : nil)

@@ -5,8 +5,8 @@ import NagzAI
 import SQL
 import SQLite
 
-// The device's AI session: the last questions that went on from each other, and their answers. Sealed, and over 45 minutes
-// after the last one.
+// The device's AI session: the latest questions that belong together, with their answers. They are sealed, and the
+// session expires 45 minutes after the last one.
 extension EventCache {
     /// The time after its last use at which a session expires.
     static let sessionLifetime = Timestamp.Span.minutes(45)

@@ -4,10 +4,10 @@ import DomainSQL
 import SQL
 import SQLite
 
-// The end of the consent `ai_mediation`, as a device comes to know of it.
+// The end of the consent `ai_mediation` on a device.
 extension EventCache {
-    /// Records that the consent is no longer in force, and marks the answers that this device has given since it last
-    /// knew that the consent was in force: any of them may have come after its end.
+    /// Records that the consent has ended, and marks the answers of this device since it last knew that the consent was
+    /// given, because any of them may be later than its end.
     /// - Returns: the number of marked answers; nil if the device already knew that the consent had ended.
     public func noteWithdrawal(of family: FamilyID) throws -> Int? {
         try database.transaction { try withdraw(family) }
@@ -26,7 +26,7 @@ extension EventCache {
         return try database.first("SELECT changes() AS count") { row throws(SQLiteError) in try row["count"] }
     }
 
-    /// The mark of such an answer, among its warnings.
+    /// The warning that marks such an answer.
     static let withdrawalMark =
         "The consent ai_mediation was withdrawn; this device gave this answer before it heard of that"
 }

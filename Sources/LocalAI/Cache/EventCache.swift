@@ -7,14 +7,15 @@ import SQLite
 
 /// A device's copy of its families: rows of the feed, facts about members, and positions in the feeds.
 ///
-/// Whatever happens to the file, the server has the rows. A damaged file, or one that another key has sealed, is moved
-/// aside and replaced by a new one; the file of a newer program is left untouched. Words of people are sealed. Not for use
-/// from several threads; several processes may use one file.
+/// The server has all rows, so a damaged file, or one that another key has sealed, is moved aside and replaced by a new
+/// one. The file of a newer program is left unchanged. People's words are sealed. A cache MUST NOT be used by several
+/// threads, but several processes may use one file.
 public final class EventCache {
-    /// The time for which closed nags are kept unless they were missed, the time for which events of the feed and
-    /// missed nags are kept, and the age from which a copy is too old to answer from.
+    /// The time for which closed nags are kept, unless they were missed.
     public static let closedNagRetention = Timestamp.Span.days(30)
+    /// The time for which events of the feed and missed nags are kept.
     public static let eventRetention = Timestamp.Span.days(90)
+    /// The age above which a copy is too old for answers.
     public static let staleAfter = Timestamp.Span.hours(24)
 
     package let database: SQLiteDatabase
@@ -22,11 +23,11 @@ public final class EventCache {
     /// Whether the file was damaged and had to be replaced.
     public let wasRebuilt: Bool
 
-    /// Opens the cache, and creates it where there is none.
+    /// Opens the cache, and creates it if there is none.
     /// - Parameters:
-    ///   - seal: seals the words of people.
-    ///   - isChecked: whether every page is checked for damage first; a damaged page is found later anyway.
-    /// - Throws: `SQLiteError.newerSchema`, the file untouched; or `inaccessible`, `full`, `busy`.
+    ///   - seal: the seal for people's words.
+    ///   - isChecked: whether to check every page for damage first. Otherwise a damaged page is found when it is read.
+    /// - Throws: `SQLiteError.newerSchema`, without changing the file; or `inaccessible`, `full`, `busy`.
     public init(path: String, seal: TextSeal, isChecked: Bool = false) throws {
         self.seal = seal
         do {
@@ -52,8 +53,8 @@ public final class EventCache {
 
     /// Checks that the file was sealed with this key.
     ///
-    /// A file without a sealed check text is new, or was not sealed until now. It is rewritten first, and the damaged
-    /// file that an earlier program moved aside is deleted.
+    /// A file without a sealed check text is new, or is from a program that did not seal. It is rewritten first, and a
+    /// damaged file that was moved aside is deleted.
     /// - Throws: `corrupt` for a file that another key has sealed.
     private static func check(
         _ database: SQLiteDatabase, _ seal: TextSeal, _ path: String, _ isRebuilt: Bool
@@ -86,9 +87,9 @@ public final class EventCache {
         }
     }
 
-    // MARK: What is in it
+    // MARK: Content
 
-    /// The state of one family's copy; nil for a family that was never synced.
+    /// Returns the state of one family's copy; nil for a family that was never synced.
     public func cachedFamily(_ family: FamilyID) throws(SQLiteError) -> CachedFamily? {
         try database.first(
             """
@@ -99,7 +100,7 @@ public final class EventCache {
         ) { row throws(SQLiteError) in try CachedFamily(row) }
     }
 
-    /// The number of rows of each kind, over all families.
+    /// Returns the number of rows of each kind, in all families.
     public func counts() throws(SQLiteError) -> CacheCounts {
         guard
             let counts = try database.first(
@@ -117,10 +118,10 @@ public final class EventCache {
         return counts
     }
 
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     public func size() throws(SQLiteError) -> Int { try database.size() }
 
-    /// A family's nags: open ones first by due time, then closed ones, newest first.
+    /// Returns a family's nags: open ones first by due time, then closed ones, newest first.
     public func nags(of family: FamilyID, includingClosed: Bool = false) throws(SQLiteError) -> [CachedNag] {
         try database.rows(
             """
@@ -134,7 +135,7 @@ public final class EventCache {
         ) { row throws(SQLiteError) in try CachedNag(row, seal) }
     }
 
-    /// One nag; nil when the cache does not have it.
+    /// Returns one nag; nil if the cache does not have it.
     public func nag(_ id: NagID, of family: FamilyID) throws(SQLiteError) -> CachedNag? {
         try database.first(
             """
@@ -147,7 +148,7 @@ public final class EventCache {
         ) { row throws(SQLiteError) in try CachedNag(row, seal) }
     }
 
-    /// Deletes everything of a family, for somebody who no longer belongs to it.
+    /// Deletes all data of a family, for a person who no longer belongs to it.
     public func remove(_ family: FamilyID) throws(SQLiteError) {
         try database.run("DELETE FROM families WHERE id = \(family)")
     }
@@ -162,11 +163,11 @@ public struct CachedFamily: Sendable {
     public let syncedAt: Timestamp?
     let generation: Int
     public let isRefetching: Bool
-    /// The time by which the device's clock is ahead of the server's; nil when unknown.
+    /// The time by which the device's clock is ahead of the server's; nil if unknown.
     public let clockAhead: Timestamp.Span?
     let timeZone: String?
     let policy: FamilyPolicy
-    /// Whether the consent `ai_mediation` is in force for this device's person; nil when unknown.
+    /// Whether this device's person has given the consent `ai_mediation`; nil if unknown.
     public let allowsMediation: Bool?
 
     init(_ row: SQLiteRow) throws(SQLiteError) {
@@ -184,10 +185,11 @@ public struct CachedFamily: Sendable {
         policy = (try? FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldown)) ?? .standard
     }
 
-    /// The copy's age; nil before the first complete sync.
+    /// Returns the copy's age; nil before the first complete sync.
     public func age(at now: Timestamp) -> Timestamp.Span? { syncedAt.map { now - $0 } }
 
-    /// Whether answers may use it: at most 24 hours old, and not from the future, as after a clock was set back.
+    /// Whether answers may use the copy: it is at most 24 hours old, and not from the future, as after a clock was set
+    /// back.
     public func isFresh(at now: Timestamp) -> Bool {
         guard let age = age(at: now) else { return false }
         return age >= .seconds(-60) && age <= EventCache.staleAfter
@@ -202,11 +204,11 @@ public struct CacheCounts: Hashable, Sendable {
     public let gamification: Int
     public let members: Int
 
-    /// Rows of the feed.
+    /// The number of rows of the feed.
     public var feedRows: Int { nags + nagEvents + mediations + gamification }
 }
 
-/// A nag as the cache has it.
+/// A nag in the cache.
 public struct CachedNag: Hashable, Sendable {
     public let id: NagID
     public let creatorID: UserID
@@ -218,7 +220,7 @@ public struct CachedNag: Hashable, Sendable {
     public let description: String?
     public let status: String
     public let createdAt: Timestamp
-    /// The first time at which an instance of a series can be completed.
+    /// The time from which the instance of a series can be completed; nil for other nags.
     public let opensAt: Timestamp?
 
     init(_ row: SQLiteRow, _ seal: TextSeal) throws(SQLiteError) {

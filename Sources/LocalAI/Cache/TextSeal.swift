@@ -2,11 +2,11 @@ import Audit
 import Domain
 import SQLite
 
-/// Seals the words of people in a device's files (XChaCha20-Poly1305), so that a copy of a file alone does not reveal
-/// them.
+/// Seals people's words in a device's files (XChaCha20-Poly1305), so that a copy of a file does not reveal them without
+/// the key.
 ///
-/// A box can be opened only as the same field of the same row. Its nonce consists of the row's ID and 64 random bits;
-/// only the random bits are stored. That is enough, because a row has few texts in its life.
+/// A sealed box can be opened only as the same field of the same row. Its nonce consists of the row's ID and 64 random
+/// bits, of which only the random bits are stored. That is enough, because few texts are ever sealed for one row.
 public struct TextSeal: Sendable {
     /// The field that is sealed. A name MUST NOT change its meaning.
     package enum Field: String {
@@ -19,12 +19,12 @@ public struct TextSeal: Sendable {
     private let key: SealingKey
     private let random: @Sendable () -> UInt64
 
-    /// - Parameter random: 64 random bits.
+    /// - Parameter random: returns 64 random bits.
     public init(_ key: SealingKey, random: @escaping @Sendable () -> UInt64 = TextSeal.systemRandom) {
         (self.key, self.random) = (key, random)
     }
 
-    /// 64 bits that nobody can guess.
+    /// Returns 64 bits of the system's secure random numbers.
     @Sendable public static func systemRandom() -> UInt64 {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
@@ -32,15 +32,19 @@ public struct TextSeal: Sendable {
 
     package func seal<Kind>(_ text: String, _ field: Field, _ row: Identifier<Kind>) -> [UInt8] {
         let number = random()
-        let drawn = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-        let box = key.seal(Array(text.utf8), associatedData: Self.bound(field, row), nonce: row.bytes + drawn)
-        // The row's id is known when the box is opened.
+        let randomBytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        let box = key.seal(
+            Array(text.utf8), associatedData: Self.associatedData(field, row), nonce: row.bytes + randomBytes)
+        // The row's ID is not stored, because it is known when the box is opened.
         return Array(box.dropFirst(row.bytes.count))
     }
 
-    /// - Throws: `corrupt` for what another key has sealed, or was sealed for another row.
+    /// Opens a box.
+    /// - Throws: `corrupt` for a box that was sealed with another key, or for another row or field.
     package func open<Kind>(_ box: [UInt8], _ field: Field, _ row: Identifier<Kind>) throws(SQLiteError) -> String {
-        guard let text = key.open(row.bytes + box, associatedData: Self.bound(field, row)) else { throw .corrupt }
+        guard let text = key.open(row.bytes + box, associatedData: Self.associatedData(field, row)) else {
+            throw .corrupt
+        }
         return String(decoding: text, as: UTF8.self)
     }
 

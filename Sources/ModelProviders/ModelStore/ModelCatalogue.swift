@@ -3,18 +3,19 @@ import LoopbackClient
 
 /// A file of a model that may be downloaded, as a catalogue describes it.
 public struct ModelFile: Hashable, Sendable {
-    /// The larger model, or the one for a device with little room.
+    /// The size of the model: the larger one, or the one for a device with little memory.
     public enum Variant: String, Sendable, CaseIterable { case standard, lite }
 
-    /// The name of the file on disk: lower-case letters, digits, `.`, `-` and `_`, with a letter or digit first.
+    /// The ID, which is also the file's name: lower-case letters, digits, `.`, `-` and `_`, with a letter or digit
+    /// first.
     public let id: String
     public let variant: Variant
-    /// `https`, or `http` on this machine.
+    /// The URL: `https`, or `http` on this machine.
     public let url: String
     public let bytes: Int64
-    /// 32 bytes.
+    /// The 32 bytes of the checksum.
     public let sha256: [UInt8]
-    /// The number of tokens that a prompt and its answer have together.
+    /// The maximum number of tokens of a prompt and its answer together.
     public let contextTokens: Int
     public let licence: String
 
@@ -22,20 +23,23 @@ public struct ModelFile: Hashable, Sendable {
     var isOnLoopback: Bool { url.hasPrefix("http://") || LoopbackURL(url) != nil }
 }
 
-/// The model files that a person has chosen from: the content of `models.json`. The program brings none of its own.
+/// The model files that a person can choose from: the content of `models.json`. The program has no catalogue of its
+/// own.
 ///
 /// `{"models":[{"id":"small","variant":"lite","url":"https://…","bytes":…,"sha256":"…","context":2048,"licence":"…"}]}`
 public struct ModelCatalogue: Hashable, Sendable {
     public let models: [ModelFile]
 
-    /// Bytes of the largest file that a catalogue may name, and of the catalogue itself.
-    public static let largestModel: Int64 = 1 << 40
-    public static let largestCatalogue = 1 << 20
+    /// The maximum size of a model file in bytes.
+    public static let maxModelBytes: Int64 = 1 << 40
+    /// The maximum size of a catalogue in bytes.
+    public static let maxCatalogueBytes = 1 << 20
 
-    /// - Throws: the first thing that is wrong: a value out of its range, an id that is there twice, or a standard
-    ///   model that is not larger than every lite one.
+    /// Parses a catalogue.
+    /// - Throws: the first fault: a value out of its range, an ID that occurs twice, or a standard model that is not
+    ///   larger than every lite one.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
-        guard bytes.count <= Self.largestCatalogue, let document = try? JSONValue(parsing: bytes),
+        guard bytes.count <= Self.maxCatalogueBytes, let document = try? JSONValue(parsing: bytes),
             let entries = document["models"]?.arrayValue, entries.count <= 100
         else { throw CatalogueError("models", "takes a list of at most 100 models") }
         var models: [ModelFile] = []
@@ -53,7 +57,7 @@ public struct ModelCatalogue: Hashable, Sendable {
         self.models = models
     }
 
-    /// The model with that id; nil if the catalogue does not have it.
+    /// The model with an ID; nil if the catalogue does not have it.
     public subscript(id: String) -> ModelFile? { models.first { $0.id == id } }
 }
 
@@ -87,14 +91,14 @@ extension ModelFile {
         let variant = try text("variant", "takes standard or lite") { Variant(rawValue: $0) != nil }
         self.variant = Variant(rawValue: variant) ?? .lite
         url = try text("url", "takes an https URL, or an http URL on 127.0.0.1", Self.isSource)
-        bytes = try number("bytes", 1...ModelCatalogue.largestModel)
+        bytes = try number("bytes", 1...ModelCatalogue.maxModelBytes)
         let digest = try text("sha256", "takes 64 hexadecimal digits") { Self.bytes(hexadecimal: $0) != nil }
         sha256 = Self.bytes(hexadecimal: digest) ?? []
         contextTokens = Int(try number("context", 256...10_000_000))
         licence = try text("licence", "takes 1 to 200 characters") { (1...200).contains($0.unicodeScalars.count) }
     }
 
-    /// Whether a text can be part of a file's name and of no other path.
+    /// Whether a text can be a file's name, and no other path.
     private static func isID(_ text: String) -> Bool {
         func isLetterOrDigit(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
         return (1...64).contains(text.utf8.count) && text.utf8.first.map(isLetterOrDigit) == true

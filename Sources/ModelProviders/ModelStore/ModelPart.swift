@@ -2,23 +2,24 @@ import Audit
 import Glibc
 import HTTPClient
 
-/// The part of a model's file that has arrived, open for one process. Used on one event loop.
+/// The downloaded part of a model's file, locked by one process. It is used on one event loop.
 final class ModelPart {
-    /// The number of bytes.
+    /// The number of downloaded bytes.
     private(set) var count: Int64
-    /// The reason for which the part of a response was not taken.
+    /// The reason why a piece of a response was refused.
     private(set) var fault: ModelStoreError?
 
     private let path: String
     private let model: ModelFile
     private let progress: (Int64) -> Void
     private let descriptor: Int32
-    /// The end of the part that is expected, and whether its response has begun.
+    /// The end of the requested range.
     private var end: Int64 = 0
+    /// Whether the first piece of the response has arrived.
     private var hasBegun = false
 
-    /// Opens the file, and creates it where it is missing.
-    /// - Throws: `busy` while another process has it; `file`.
+    /// Opens and locks the file, and creates it if it is missing.
+    /// - Throws: `busy` while another process has locked it; `file`.
     init(_ path: String, _ model: ModelFile, _ progress: @escaping (Int64) -> Void) throws(ModelStoreError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .file(errno) }
@@ -48,8 +49,8 @@ final class ModelPart {
     func expect(upTo end: Int64) { (self.end, hasBegun, fault) = (end, false, nil) }
 
     /// Writes a piece of the response's content.
-    /// - Returns: whether more may come.
-    func take(_ response: HTTPClientResponse, _ bytes: [UInt8]) -> Bool {
+    /// - Returns: false if the piece was refused.
+    func append(_ response: HTTPClientResponse, _ bytes: [UInt8]) -> Bool {
         do throws(ModelStoreError) {
             try begin(response)
             guard Int64(bytes.count) <= end - count else { throw .sizeDiffers }
@@ -63,10 +64,11 @@ final class ModelPart {
         }
     }
 
-    /// Checks, after the response's last byte, that no whole file was too short, and flushes what has arrived.
+    /// Flushes the bytes after the end of the response, and checks that a response with the whole file was not too
+    /// short.
     func finish(_ response: HTTPClientResponse) throws(ModelStoreError) {
         try begin(response)
-        // A whole file that is shorter than it should be is another one.
+        // A whole file that is too short is not the catalogue's file.
         if response.status == 200, count < model.bytes {
             remove()
             throw .sizeDiffers
@@ -79,7 +81,7 @@ final class ModelPart {
         hasBegun = true
         switch response.status {
         case 200:
-            // The server ignores ranges: this is the file from its beginning.
+            // The server ignores ranges, and sends the file from its beginning.
             if count > 0 { try restart() }
             end = model.bytes
         case 206:
@@ -102,9 +104,9 @@ final class ModelPart {
         }
     }
 
-    // MARK: The end
+    // MARK: Completion
 
-    /// The checksum of what is on the disk.
+    /// Returns the checksum of the bytes on the disk.
     func sha256() throws(ModelStoreError) -> [UInt8] {
         let digest = StreamedSHA256()
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -119,7 +121,8 @@ final class ModelPart {
         }
     }
 
-    /// Flushes the file and gives it its name: if the process dies, it has either name, with all of its bytes.
+    /// Flushes the file, and renames it. If the process dies, it has either the old or the new name, with all its
+    /// bytes.
     func rename(to name: String, in folder: String) throws(ModelStoreError) {
         guard fsync(descriptor) == 0, Glibc.rename(path, name) == 0 else { throw .file(errno) }
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -132,13 +135,13 @@ final class ModelPart {
 }
 
 extension ModelStore {
-    /// Creates the folder where it is missing.
-    func makeFolder() throws(ModelStoreError) {
+    /// Creates the folder if it is missing.
+    func createFolder() throws(ModelStoreError) {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .file(errno) }
     }
 }
 
-/// The value of `Content-Range` in a response with status 206, as `bytes 0-99/1000` (RFC 9110 §14.4).
+/// The value of `Content-Range` in a response with status 206, such as `bytes 0-99/1000` (RFC 9110 §14.4).
 struct ContentRange: Hashable {
     let first: Int64
     let last: Int64
@@ -161,7 +164,7 @@ struct ContentRange: Hashable {
         }
     }
 
-    /// Digits alone, and not too many.
+    /// Returns the number of one to 15 digits; nil for any other text.
     private static func number(_ text: Substring) -> Int64? {
         (1...15).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
     }

@@ -2,26 +2,26 @@ import HTTPClient
 import Reactor
 
 extension ModelStore {
-    /// The largest part of a file that one request asks for. What has arrived is on the disk after each.
+    /// The maximum number of bytes that one request asks for. They are flushed to disk after each request.
     static let pieceBytes: Int64 = 64 << 20
 
     /// Downloads a model's file unless it is complete, and continues an interrupted download.
     ///
-    /// The complete file appears under its name after its checksum was found right and it was flushed to disk. If the
-    /// process dies, what has arrived stays as `ID.part`. Nothing is requested twice by itself.
+    /// The complete file gets its name after its checksum was verified and it was flushed to disk. If the process dies,
+    /// the downloaded bytes are kept as `ID.part`. A failed request is not repeated automatically.
     /// - Parameters:
-    ///   - poller: of an event loop that does nothing else, because files are written on it.
+    ///   - poller: the poller of an event loop that does nothing else, because files are written on it.
     ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
-    ///   - progress: called with the number of bytes that are there.
+    ///   - progress: called with the number of downloaded bytes.
     /// - Returns: the path of the file.
     public func download(
         _ model: ModelFile, on poller: Poller, authorities: String? = nil, progress: @escaping (Int64) -> Void
     ) async throws(ModelStoreError) -> String {
         if state(of: model) == .downloaded { return path(of: model) }
-        try makeFolder()
+        try createFolder()
         let part = try ModelPart(partPath(of: model), model, progress)
-        try requireRoom(for: model, beside: part.count)
-        // A file on this machine comes from this machine; any other from wherever the person's catalogue says.
+        try requireDiskSpace(for: model, downloaded: part.count)
+        // A URL of this machine may lead only to this machine. The person's catalogue names all other servers.
         let networks = model.isOnLoopback ? NetworkGuard.loopback : .unrestricted
         let client = HTTPClient(poller, networks: networks, authorities: authorities)
         defer { client.close() }
@@ -42,7 +42,7 @@ extension ModelStore {
     private func receive(_ part: ModelPart, _ model: ModelFile, _ client: HTTPClient) async throws(ModelStoreError) {
         let end = min(part.count + Self.pieceBytes, model.bytes)
         var limits = HTTPClientRequest.Limits()
-        // A server that does not know ranges sends the whole file.
+        // A server without ranges sends the whole file.
         limits.body = Int(model.bytes)
         limits.totalTimeout = .seconds(24 * 3_600)
         limits.stallTimeout = .seconds(60)
@@ -52,7 +52,7 @@ extension ModelStore {
         part.expect(upTo: end)
         let response: HTTPClientResponse
         do throws(HTTPClientError) {
-            response = try await client.send(request) { head, bytes in part.take(head, bytes) }
+            response = try await client.send(request) { head, bytes in part.append(head, bytes) }
         } catch {
             if let fault = part.fault { throw fault }
             guard error == .tooLarge else { throw .interrupted(reason: error.description) }
@@ -62,10 +62,10 @@ extension ModelStore {
         try part.finish(response)
     }
 
-    /// The file's bytes and a twentieth must fit, with what has arrived of it.
-    private func requireRoom(for model: ModelFile, beside count: Int64) throws(ModelStoreError) {
+    /// Checks that the disk has space for the remaining bytes, plus a twentieth of the file.
+    private func requireDiskSpace(for model: ModelFile, downloaded count: Int64) throws(ModelStoreError) {
         let needed = model.bytes + (model.bytes + 19) / 20 - count
         guard let free = freeBytes(folder), free < needed else { return }
-        throw .noRoom(needed: needed, free: free)
+        throw .noDiskSpace(needed: needed, free: free)
     }
 }

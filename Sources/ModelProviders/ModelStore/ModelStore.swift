@@ -3,7 +3,8 @@ import Glibc
 
 /// The model files in one folder, which only their owner can read.
 ///
-/// `ID.gguf` is a complete file, whose bytes were checked when it came; `ID.part` is what has arrived of one.
+/// `ID.gguf` is a complete file, whose checksum was verified after the download; `ID.part` is the downloaded part of a
+/// file.
 public struct ModelStore: Sendable {
     /// The state of a model's file.
     public enum State: Hashable, Sendable {
@@ -11,7 +12,7 @@ public struct ModelStore: Sendable {
         /// A download was interrupted after that many bytes.
         case partial(bytes: Int64)
         case downloaded
-        /// A complete file that is not the one of the catalogue, by its size.
+        /// A complete file whose size differs from the catalogue's.
         case other(bytes: Int64)
     }
 
@@ -36,20 +37,20 @@ public struct ModelStore: Sendable {
         return Self.size(partPath(of: model)).map { .partial(bytes: $0) } ?? .missing
     }
 
-    /// The complete file of a model.
-    /// - Throws: `notDownloaded`.
-    public func downloaded(_ model: ModelFile) throws(ModelStoreError) -> String {
+    /// Returns the path of a model's complete file.
+    /// - Throws: `notDownloaded` if there is none.
+    public func completePath(of model: ModelFile) throws(ModelStoreError) -> String {
         guard state(of: model) == .downloaded else { throw .notDownloaded }
         return path(of: model)
     }
 
-    /// The bytes of a model's files, complete or not.
+    /// Returns the size of a model's files in bytes, complete or not.
     public func size(of model: ModelFile) -> Int64 {
         (Self.size(path(of: model)) ?? 0) + (Self.size(partPath(of: model)) ?? 0)
     }
 
     /// Deletes a model's files, complete or not.
-    /// - Returns: how many bytes they had.
+    /// - Returns: the number of deleted bytes.
     /// - Throws: `notDownloaded` if there is none; `file`.
     @discardableResult
     public func delete(_ model: ModelFile) throws(ModelStoreError) -> Int64 {
@@ -78,35 +79,36 @@ public struct ModelStore: Sendable {
     }
 }
 
-/// A reason for which a model's file is not available.
+/// A reason why a model's file is not available.
 public enum ModelStoreError: Error, Hashable, Sendable {
-    /// It was not downloaded, or not all of it.
+    /// The file was not downloaded, or not completely.
     case notDownloaded
-    /// The bytes that came are not the catalogue's; they were deleted.
+    /// The checksum differs from the catalogue's. The bytes were deleted.
     case checksumDiffers
-    /// The response had another size than the catalogue names; it was deleted.
+    /// The size differs from the catalogue's. The bytes were deleted.
     case sizeDiffers
+    /// The disk has not enough space.
     /// - Parameters:
-    ///   - needed: bytes that must be free.
-    ///   - free: bytes that are.
-    case noRoom(needed: Int64, free: Int64)
-    /// Another process downloads it.
+    ///   - needed: the number of bytes that must be free.
+    ///   - free: the number of bytes that are free.
+    case noDiskSpace(needed: Int64, free: Int64)
+    /// Another process is downloading the file.
     case busy
-    /// The server sent that status in place of the file.
+    /// The server answered with that status instead of the file.
     case refused(status: Int)
-    /// The server sent another part of the file than was asked for.
+    /// The server sent another part of the file than was requested.
     case unreadable
-    /// The download was interrupted. The bytes that have arrived are kept; the next download goes on from there.
+    /// The download was interrupted. The downloaded bytes are kept, and the next download continues from there.
     case interrupted(reason: String)
-    /// A file cannot be read or written; with the system's error number.
+    /// A file cannot be read or written, with the system's error number.
     case file(Int32)
 
-    /// The code in the specification; nil for an error without one.
+    /// The code for people and logs; nil for an error without one.
     public var code: String? {
         switch self {
         case .notDownloaded: "E-MODEL-001"
         case .checksumDiffers: "E-MODEL-002"
-        case .noRoom: "E-MODEL-003"
+        case .noDiskSpace: "E-MODEL-003"
         case .sizeDiffers, .busy, .refused, .unreadable, .interrupted, .file: nil
         }
     }

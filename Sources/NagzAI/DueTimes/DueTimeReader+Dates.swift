@@ -17,51 +17,52 @@ extension DueTimeReader {
 
     private static let prepositions: Set<String> = ["on", "by", "until", "till", "due", "before"]
 
-    /// `1 December`, `the 1st of December`, `December 1st`, each with a year or without, and `on the 5th`.
+    /// Reads `1 December`, `the 1st of December`, `December 1st`, each with a year or without, and `on the 5th`.
     func date(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let start = Self.prepositions.contains(words.word(0)) ? 1 : 0
         let hasArticle = words.word(start) == "the"
         let first = start + (hasArticle ? 1 : 0)
         if let day = SpokenNumber.day(words.word(first)) {
             let name = words.word(first + 1) == "of" ? first + 2 : first + 1
-            if let month = Self.months[words.word(name)] { return dated(day, month, words, name + 1) }
+            if let month = Self.months[words.word(name)] { return datePhrase(day, month, words, name + 1) }
             // "the 5th" alone, at the end: not "the 5th floor".
             if hasArticle, start == 1, SpokenNumber.day(words.word(first), needsEnding: true) != nil,
                 words.ends(after: first + 1) || words.word(first + 1) == "at"
             {
-                return DuePhrase(nextDay(day).map { .day($0) } ?? .unknown, first + 1)
+                return DuePhrase(nextDate(onDay: day).map { .day($0) } ?? .unknown, first + 1)
             }
             return nil
         }
         guard let month = Self.months[words.word(first)], let day = SpokenNumber.day(words.word(first + 1)),
-            !Self.counted.contains(words.word(first + 2))
+            !Self.unitsOfAmounts.contains(words.word(first + 2))
         else { return nil }
-        return dated(day, month, words, first + 2)
+        return datePhrase(day, month, words, first + 2)
     }
 
-    private func dated(_ day: Int, _ month: Int, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
-        if let year = SpokenNumber.whole(words.word(length)), (2000...2999).contains(year) {
+    /// Returns the phrase of a day and month, with the year that may follow them.
+    private func datePhrase(_ day: Int, _ month: Int, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
+        if let year = SpokenNumber.digits(words.word(length)), (2000...2999).contains(year) {
             return DuePhrase(
                 CivilDate(year: year, month: month, day: day).map { .day($0) } ?? .unknown, length + 1)
         }
-        return DuePhrase(next(day, of: month).map { .day($0) } ?? .unknown, length)
+        return DuePhrase(nextDate(day, of: month).map { .day($0) } ?? .unknown, length)
     }
 
-    /// That day of the year, today or later.
-    private func next(_ day: Int, of month: Int) -> CivilDate? {
+    /// Returns the next date with that day and month, today or later.
+    private func nextDate(_ day: Int, of month: Int) -> CivilDate? {
         (today.year...today.year + 2).lazy.compactMap { CivilDate(year: $0, month: month, day: day) }
             .first { $0 >= today }
     }
 
-    /// That day of this month or of the next one that has it, today or later.
-    private func nextDay(_ day: Int) -> CivilDate? {
-        (0...2).lazy.compactMap { ahead -> CivilDate? in
-            let count = today.year * 12 + today.month - 1 + ahead
-            return CivilDate(year: count / 12, month: count % 12 + 1, day: day)
+    /// Returns the next date with that day of the month, today or later.
+    private func nextDate(onDay day: Int) -> CivilDate? {
+        (0...2).lazy.compactMap { monthsAhead -> CivilDate? in
+            let months = today.year * 12 + today.month - 1 + monthsAhead
+            return CivilDate(year: months / 12, month: months % 12 + 1, day: day)
         }.first { $0 >= today }
     }
 
-    /// `2026-12-01` and `31.12.2026`. Which of two numbers is the month is not guessed.
+    /// Reads `2026-12-01` and `31.12.2026`. A date whose day and month could be exchanged is unknown.
     func numericDate(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let hasPreposition = Self.prepositions.contains(words.word(0))
         let word = words.word(hasPreposition ? 1 : 0)
@@ -69,7 +70,7 @@ extension DueTimeReader {
         if let date = CivilDate(isoDate: word) { return DuePhrase(.day(date), length) }
         for separator in ["/", ".", "-"] as [Character] {
             let parts = word.split(separator: separator, omittingEmptySubsequences: false)
-            let numbers = parts.compactMap { SpokenNumber.whole($0) }
+            let numbers = parts.compactMap { SpokenNumber.digits($0) }
             guard numbers.count == parts.count, (2...3).contains(numbers.count) else { continue }
             if numbers.count == 2 { return hasPreposition && separator == "/" ? DuePhrase(.unknown, length) : nil }
             guard parts[2].utf8.count == 4 else { return DuePhrase(.unknown, length) }
@@ -88,7 +89,7 @@ extension DueTimeReader {
 }
 
 extension CivilDate {
-    /// `YYYY-MM-DD`; nil for any other form.
+    /// Creates a date from `YYYY-MM-DD`; nil for any other form.
     init?(isoDate text: String) {
         guard text.utf8.count == 10 else { return nil }
         self.init(datePartOf: text)

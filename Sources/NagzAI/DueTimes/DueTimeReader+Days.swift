@@ -1,9 +1,9 @@
 import Domain
 
-/// Words of a text that say something of a time, and what they say.
+/// A phrase of a text about a time, with its meaning.
 struct DuePhrase {
     enum Meaning {
-        /// The words are about a time, but are not understood.
+        /// The phrase is about a time, but its meaning is unknown or ambiguous.
         case unknown
         case day(CivilDate)
         case weekday(Weekday, CivilDate)
@@ -11,6 +11,7 @@ struct DuePhrase {
         case part(PartOfDay)
         case partOf(CivilDate, PartOfDay)
         case tonight(CivilDate)
+        /// A number of minutes from now.
         case minutes(Int64)
     }
 
@@ -22,21 +23,21 @@ struct DuePhrase {
 }
 
 extension DueTimeReader {
-    /// The phrase that the words begin with; nil where they say nothing of a time.
+    /// Returns the phrase that the words begin with; nil if they do not begin with one about a time.
     func phrase(in words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        repetition(words) ?? vague(words) ?? distance(words) ?? namedDay(words) ?? weekday(words) ?? date(words)
+        repetition(words) ?? vaguePhrase(words) ?? distance(words) ?? namedDay(words) ?? weekday(words) ?? date(words)
             ?? numericDate(words) ?? partOfDay(words) ?? timeOfDay(words)
     }
 
-    // MARK: What is not understood
+    // MARK: Unknown and ambiguous phrases
 
     private static let units: Set<String> = [
         "minute", "minutes", "min", "mins", "hour", "hours", "day", "days", "week", "weeks", "month", "months", "year",
         "years",
     ]
-    private static let parts: Set<String> = ["morning", "afternoon", "evening", "night", "weekend", "weekday"]
+    private static let partNames: Set<String> = ["morning", "afternoon", "evening", "night", "weekend", "weekday"]
 
-    /// Reads a repetition, which is not understood: a draft is due once.
+    /// Reads a repetition, whose meaning is unknown, because a drafted nag is due once.
     private func repetition(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let first = words.word(0)
         if first == "every" || first == "each" {
@@ -47,7 +48,8 @@ extension DueTimeReader {
             }
             let unit = words.word(length)
             let isUnit =
-                Self.units.contains(unit) || Self.parts.contains(unit) || Self.weekday(named: unit, in: .plural) != nil
+                Self.units.contains(unit) || Self.partNames.contains(unit)
+                || Self.weekday(named: unit, in: .plural) != nil
             return isUnit ? DuePhrase(.unknown, length + 1) : nil
         }
         if Self.weekday(named: first, in: .pluralOnly) != nil { return DuePhrase(.unknown, 1) }
@@ -60,7 +62,8 @@ extension DueTimeReader {
         "half a day", "yesterday", "the other day", "weekend",
     ]
 
-    private func vague(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    /// Reads a phrase that names no exact day or time.
+    private func vaguePhrase(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         if let phrase = Self.vaguePhrases.first(where: words.begins(with:)) {
             return DuePhrase(.unknown, phrase.split(separator: " ").count)
         }
@@ -92,12 +95,12 @@ extension DueTimeReader {
 
     // MARK: Distances
 
-    /// `in 3 days`, `in half an hour`, `in 2 hours and 15 minutes`, `a week from Friday`, `2 hours from now`.
+    /// Reads `in 3 days`, `in half an hour`, `in 2 hours and 15 minutes`, `a week from Friday`, `2 hours from now`.
     private func distance(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let isIn = words.word(0) == "in" || words.word(0) == "within"
         guard let (span, length) = span(words.dropFirst(isIn ? 1 : 0)) else {
-            let isCount = isIn && words.word(1).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-            return isCount && Self.units.contains(words.word(2)) ? DuePhrase(.unknown, 3) : nil
+            let isUnknownCount = isIn && words.word(1).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+            return isUnknownCount && Self.units.contains(words.word(2)) ? DuePhrase(.unknown, 3) : nil
         }
         let end = length + (isIn ? 1 : 0)
         if isIn { return DuePhrase(meaning(of: span, from: today), end) }
@@ -127,6 +130,7 @@ extension DueTimeReader {
         }
     }
 
+    /// Reads a span of time, and its length in words.
     private func span(_ words: ArraySlice<SpokenWord>) -> (Span, Int)? {
         for half in ["half an hour", "half hour"] where words.begins(with: half) {
             return (.minutes(30), half.split(separator: " ").count)
@@ -155,28 +159,29 @@ extension DueTimeReader {
 
     private func namedDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         for phrase in ["the day after tomorrow", "day after tomorrow"] where words.begins(with: phrase) {
-            return withPart(today.adding(days: 2), words, phrase.split(separator: " ").count)
+            return dayPhrase(today.adding(days: 2), words, phrase.split(separator: " ").count)
         }
         switch words.word(0) {
-        case "today": return withPart(today, words, 1)
-        case "tomorrow": return withPart(today.adding(days: 1), words, 1)
+        case "today": return dayPhrase(today, words, 1)
+        case "tomorrow": return dayPhrase(today.adding(days: 1), words, 1)
         case "tonight": return DuePhrase(.tonight(today), 1)
         default: return nil
         }
     }
 
-    /// `tomorrow morning`.
-    private func withPart(_ day: CivilDate, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
+    /// Returns the phrase of a day, with the part of the day that may follow it, as in `tomorrow morning`.
+    private func dayPhrase(_ day: CivilDate, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
         guard let part = PartOfDay(rawValue: words.word(length)) else { return DuePhrase(.day(day), length) }
         return DuePhrase(.partOf(day, part), length + 1)
     }
 
-    private enum Form { case singular, plural, pluralOnly }
+    /// The grammatical numbers in which a weekday is recognised; `plural` accepts the singular as well.
+    private enum GrammaticalNumber { case singular, plural, pluralOnly }
 
-    private static func weekday(named word: String, in form: Form = .singular) -> Weekday? {
+    private static func weekday(named word: String, in number: GrammaticalNumber = .singular) -> Weekday? {
         let singular = word.hasSuffix("s") && word.hasSuffix("days") ? String(word.dropLast()) : word
-        if form == .pluralOnly, singular == word || word.hasSuffix("'s") { return nil }
-        if form == .singular, singular != word { return nil }
+        if number == .pluralOnly, singular == word || word.hasSuffix("'s") { return nil }
+        if number == .singular, singular != word { return nil }
         return Weekday.allCases.first { $0.rawValue.lowercased() == singular }
     }
 
@@ -184,24 +189,26 @@ extension DueTimeReader {
         "mon": .monday, "tue": .tuesday, "tues": .tuesday, "wed": .wednesday, "thu": .thursday, "thur": .thursday,
         "thurs": .thursday, "fri": .friday, "sat": .saturday, "sun": .sunday,
     ]
-    private static let beforeDays: Set<String> = ["on", "by", "until", "till", "due", "this", "next", "coming"]
+    private static let prefixesOfDays: Set<String> = ["on", "by", "until", "till", "due", "this", "next", "coming"]
 
-    /// Words that a weekday makes a name with: "Sunday school" is no day.
-    private static let namesWithDays: Set<String> = ["school", "roast", "paper", "mass", "club"]
+    /// Words that form a name with a weekday before them: "Sunday school" is no day.
+    private static let nounsAfterDays: Set<String> = ["school", "roast", "paper", "mass", "club"]
 
-    /// The next such day after today; `next Friday` only where that is in the next week, because people differ.
+    /// Reads a weekday as the next one after today. `next Friday` is unknown if a Friday is still to come in this week,
+    /// because people then mean different days.
     private func weekday(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         var length = 0
-        while length < 3, Self.beforeDays.contains(words.word(length)) || length > 0 && words.word(length) == "the" {
+        while length < 3, Self.prefixesOfDays.contains(words.word(length)) || length > 0 && words.word(length) == "the"
+        {
             length += 1
         }
         let name = words.word(length)
-        // "Sat", "Sun" and "wed" are words as well.
+        // "Sat", "sun" and "wed" are also other words, so they need a preposition or a following "at".
         let isShort = length > 0 || !["sat", "sun", "wed"].contains(name) || words.word(1) == "at"
         guard let weekday = Self.weekday(named: name) ?? (isShort ? Self.shortWeekdays[name] : nil) else { return nil }
         let prefix = Set(words.prefix(length).map(\.word))
         length += 1
-        if prefix.isEmpty, Self.namesWithDays.contains(words.word(length)) { return nil }
+        if prefix.isEmpty, Self.nounsAfterDays.contains(words.word(length)) { return nil }
         if words.word(length) == "week" { return DuePhrase(.unknown, length + 1) }
         let ahead = weekday.daysAfterMonday - today.weekday.daysAfterMonday
         if prefix.contains("next"), ahead > 0 { return DuePhrase(.unknown, length) }

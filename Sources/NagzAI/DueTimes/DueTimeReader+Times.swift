@@ -1,21 +1,21 @@
 import Domain
 
 extension DueTimeReader {
-    private static let beforeTimes: Set<String> = [
+    private static let prefixesOfTimes: Set<String> = [
         "at", "by", "until", "till", "before", "around", "about", "from", "@",
     ]
     /// The words that show that the number before them is an amount, not a time.
-    static let counted: Set<String> = [
+    static let unitsOfAmounts: Set<String> = [
         "%", "percent", "€", "$", "£", "euro", "euros", "dollar", "dollars", "pound", "pounds", "cent", "cents", "kg",
         "g", "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
     ]
 
     func timeOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        let preposition = Self.beforeTimes.contains(words.word(0)) ? words.word(0) : nil
+        let preposition = Self.prefixesOfTimes.contains(words.word(0)) ? words.word(0) : nil
         let start = preposition == nil ? 0 : 1
         let rest = words.dropFirst(start)
         if preposition == nil, words.word(0) == "between" || words.word(0) == "after" {
-            return unknownAfter(words)
+            return openTime(words)
         }
         for (name, time) in [
             ("noon", SpokenTime.clock(.init(hour: 12, minute: 0, isExact: true))),
@@ -23,7 +23,7 @@ extension DueTimeReader {
         ] where rest.word(0) == name {
             return DuePhrase(.time(time), start + 1)
         }
-        if preposition != "from", let (clock, length) = pastOrTo(rest) {
+        if preposition != "from", let (clock, length) = relativeTime(rest) {
             return DuePhrase(clock.map { .time(.clock($0)) } ?? .unknown, start + length)
         }
         guard let (reading, length) = clock(rest, after: preposition == "from" ? "at" : preposition) else { return nil }
@@ -36,8 +36,8 @@ extension DueTimeReader {
         return DuePhrase(.time(.clock(reading)), start + length)
     }
 
-    /// `between 5 and 6`, `after 5pm`: a time, but not by when.
-    private func unknownAfter(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    /// Reads `between 5 and 6` and `after 5pm`, which name no due time.
+    private func openTime(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         guard let (_, length) = clock(words.dropFirst(), after: words.word(0) == "between" ? "at" : nil) else {
             return nil
         }
@@ -45,8 +45,8 @@ extension DueTimeReader {
         return DuePhrase(.unknown, 1 + length + (isRange && words.word(1 + length) == "and" ? 2 : 0))
     }
 
-    /// `half past 8`, `quarter to nine`, `20 past 5 pm`; no clock for `half 8`, which people read in two ways.
-    private func pastOrTo(_ words: ArraySlice<SpokenWord>) -> (SpokenTime.Clock?, Int)? {
+    /// Reads `half past 8`, `quarter to nine`, `20 past 5 pm`; the clock is nil for `half 8`, which is ambiguous.
+    private func relativeTime(_ words: ArraySlice<SpokenWord>) -> (SpokenTime.Clock?, Int)? {
         let skipped = words.word(0) == "a" && words.word(1) == "quarter" ? 1 : 0
         let minutes: Int
         switch words.word(skipped) {
@@ -69,13 +69,14 @@ extension DueTimeReader {
         let (half, extra) = Self.half(words.word(length + 2))
         length += 2 + extra
         if direction == "past" { return (SpokenTime.Clock(hour: hour, minute: minutes, half: half), length) }
-        // A quarter to one in the afternoon is before the hour changes its half.
+        // A quarter to twelve at noon is in the morning, and a quarter to one in the afternoon.
         let before = hour == 1 ? 12 : hour - 1
         let isTwelve = hour == 12
         let earlier: PartOfDay.Half? = half.map { isTwelve ? ($0 == .morning ? .afternoon : .morning) : $0 }
         return (SpokenTime.Clock(hour: before, minute: 60 - minutes, half: earlier), length)
     }
 
+    /// Returns the half of the day that a word names, and the number of words read.
     private static func half(_ word: String) -> (PartOfDay.Half?, Int) {
         switch word {
         case "am", "a.m": (.morning, 1)
@@ -107,7 +108,7 @@ extension DueTimeReader {
         guard digits.first?.isASCII == true, digits.first?.isNumber == true else {
             return preposition == "at" && word.hasPrefix("+") ? (nil, length) : nil
         }
-        if !isMarked, Self.counted.contains(words.word(1)) { return nil }
+        if !isMarked, Self.unitsOfAmounts.contains(words.word(1)) { return nil }
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber || ":.h".contains($0) }) else {
             // "5-6pm"
             let isRange = digits.contains("-") || digits.contains("–")
@@ -125,7 +126,7 @@ extension DueTimeReader {
         guard looksLikeTime, parts.count == 2 else {
             return preposition == "at" || separator == ":" ? (nil, length) : nil
         }
-        guard let hour = SpokenNumber.whole(parts[0]), let minute = SpokenNumber.whole(parts[1]), hour <= 23,
+        guard let hour = SpokenNumber.digits(parts[0]), let minute = SpokenNumber.digits(parts[1]), hour <= 23,
             minute <= 59,
             parts[0].utf8.count <= 2, parts[1].utf8.count == 2, half == nil || (1...12).contains(hour)
         else { return separator == "." && preposition == nil && !isMarked ? nil : (nil, length) }
@@ -133,16 +134,17 @@ extension DueTimeReader {
         return (SpokenTime.Clock(hour: hour, minute: minute, half: half, isExact: isExact), length)
     }
 
+    /// Reads an hour without minutes, as in "at 5".
     private func hourAlone(
         _ digits: String, _ half: PartOfDay.Half?, isMarked: Bool, after preposition: String?,
         _ words: ArraySlice<SpokenWord>, _ length: Int
     ) -> (reading: SpokenTime.Clock?, length: Int)? {
-        // "by 5" at the end of a clause; "by 5 euros" is no time.
+        // "by 5" is a time at the end of a clause; "by 5 euros" is none.
         let isTime =
             isMarked || preposition == "at" || preposition == "@"
             || ["by", "until", "till"].contains(preposition) && words.ends(after: 1)
         guard isTime else { return nil }
-        guard let hour = SpokenNumber.whole(digits), hour <= 23, digits.utf8.count <= 2,
+        guard let hour = SpokenNumber.digits(digits), hour <= 23, digits.utf8.count <= 2,
             half == nil || (1...12).contains(hour)
         else { return (nil, length) }
         return (SpokenTime.Clock(hour: hour, minute: 0, half: half), length)

@@ -1,23 +1,23 @@
 import Domain
 
-/// The due time in a text.
+/// The result of reading a due time from a text.
 public struct DueTimeReading: Hashable, Sendable {
-    /// A moment after now; nil where the text names no time, or not all that it says of one is understood.
+    /// A moment after now; nil if the text names no time, or if a part about a time was not understood.
     public var dueAt: Timestamp?
     /// The words about a time that were not understood, as the text has them.
-    public var misread: [String]
+    public var misreadPhrases: [String]
 }
 
-/// Reads a due time from words, as of a moment in a person's zone.
+/// Reads a due time from words, relative to a moment in a person's zone.
 ///
-/// A phrase is understood as a whole or not at all: what is left over, ambiguous, past or two years ahead is `misread`,
-/// and then there is no due time. Days are `today`, `tomorrow`, `the day after tomorrow`, weekdays (the next one after
-/// today), `1 December`, `December 1st, 2027`, `2026-12-01`, `in 3 days`, `a week from Friday`; times are `at 5`, `7pm`,
-/// `17:00`, `17.00`, `half past 8`, `quarter to 9`, `5 o'clock`, `noon`, `at midnight` (the coming one), `in the morning`
-/// and `in 20 minutes`. Hours from 1 to 7 without am or pm are after noon. A day without a time means 18:00, tonight
-/// 20:00. A time without a day is the next one.
+/// If a phrase is unknown, ambiguous or contradictory, or the time is past or more than two years ahead, there is no
+/// due time, and the phrase is among the `misreadPhrases`. Days are `today`, `tomorrow`, `the day after tomorrow`,
+/// weekdays (the next one after today), `1 December`, `December 1st, 2027`, `2026-12-01`, `in 3 days`, `a week from
+/// Friday`; times are `at 5`, `7pm`, `17:00`, `17.00`, `half past 8`, `quarter to 9`, `5 o'clock`, `noon`, `at
+/// midnight` (the coming one), `in the morning` and `in 20 minutes`. Hours from 1 to 7 without am or pm are after noon.
+/// A day without a time means 18:00, tonight 20:00. A time without a day is the next one.
 public struct DueTimeReader: Sendable {
-    /// Words of a text that are read.
+    /// The number of words of a text that are read.
     private static let wordLimit = 400
     static let evening = TimeOfDay(hour: 18, minute: 0) ?? .midnight
 
@@ -29,36 +29,39 @@ public struct DueTimeReader: Sendable {
         self.zone = zone
     }
 
-    /// Tomorrow at 18:00.
-    public var usual: Timestamp { zone.moment(today.adding(days: 1), Self.evening) }
+    /// The due time of a nag without one: tomorrow at 18:00.
+    public var defaultDueTime: Timestamp { zone.moment(today.adding(days: 1), Self.evening) }
 
     var today: CivilDate { zone.local(now).date }
 
-    /// Reads what a text says of a time.
+    /// Returns the due time that a text names.
     public func read(_ text: String) -> DueTimeReading {
-        let said = SpokenWord.all(in: text, limit: Self.wordLimit)
-        var found = FoundTime()
+        let spokenWords = SpokenWord.split(text, limit: Self.wordLimit)
+        var parts = DueTimeParts()
         var index = 0
-        while index < said.count {
-            let rest = said[index...]
+        while index < spokenWords.count {
+            let rest = spokenWords[index...]
             guard let phrase = phrase(in: rest) else {
                 index += 1
                 continue
             }
-            if !found.take(phrase.meaning) { found.misread.append(SpokenWord.text(of: rest.prefix(phrase.length))) }
+            if !parts.add(phrase.meaning) {
+                parts.misreadPhrases.append(SpokenWord.text(of: rest.prefix(phrase.length)))
+            }
             index += phrase.length
         }
-        guard found.misread.isEmpty, found.saysAnything else {
-            return DueTimeReading(dueAt: nil, misread: found.misread)
+        guard parts.misreadPhrases.isEmpty, parts.hasAnyPart else {
+            return DueTimeReading(dueAt: nil, misreadPhrases: parts.misreadPhrases)
         }
-        guard let due = moment(of: found), DueTimeLimit.fault(of: due, now: now) == nil else {
-            return DueTimeReading(dueAt: nil, misread: [SpokenWord.text(of: said[...])])
+        guard let due = moment(of: parts), DueTimeLimit.fault(of: due, now: now) == nil else {
+            return DueTimeReading(dueAt: nil, misreadPhrases: [SpokenWord.text(of: spokenWords[...])])
         }
-        return DueTimeReading(dueAt: due, misread: [])
+        return DueTimeReading(dueAt: due, misreadPhrases: [])
     }
 
-    /// A moment after now, at most two years ahead.
-    /// - Parameter local: `YYYY-MM-DDTHH:MM` by the clock of the zone; nil is the answer to any other form.
+    /// Returns the moment of a local time; nil if the form is wrong, or the moment is not after now or more than two
+    /// years ahead.
+    /// - Parameter local: `YYYY-MM-DDTHH:MM` by the clock of the zone.
     public func dueAt(local: String) -> Timestamp? {
         let parts = local.split(separator: "T", omittingEmptySubsequences: false)
         guard parts.count == 2, let date = CivilDate(isoDate: String(parts[0])), let time = TimeOfDay(parts[1]) else {
@@ -70,50 +73,52 @@ public struct DueTimeReader: Sendable {
 
     // MARK: The moment
 
-    private func moment(of found: FoundTime) -> Timestamp? {
-        if let minutes = found.minutesAhead {
-            guard found.day == nil, found.time == nil else { return nil }
+    /// Returns the moment that the parts name; nil if they contradict each other or leave no moment after now.
+    private func moment(of parts: DueTimeParts) -> Timestamp? {
+        if let minutes = parts.minutesAhead {
+            guard parts.day == nil, parts.time == nil else { return nil }
             let due = now + .minutes(minutes)
             return Timestamp(seconds: floorDivide(due.seconds + 59, 60) * 60)
         }
-        switch found.time {
+        switch parts.time {
         case .midnight?:
-            // Of another day than today it may be the first or the last moment.
-            guard found.day == nil || found.day == today else { return nil }
+            // Midnight of another day is ambiguous: it may begin or end the day.
+            guard parts.day == nil || parts.day == today else { return nil }
             return zone.moment(today.adding(days: 1), .midnight)
         case .clock(let spoken)?:
-            guard let time = spoken.time(in: found.part) else { return nil }
-            if let day = found.day { return zone.moment(day, time) }
+            guard let time = spoken.time(in: parts.part) else { return nil }
+            if let day = parts.day { return zone.moment(day, time) }
             let due = zone.moment(today, time)
             return due > now ? due : zone.moment(today.adding(days: 1), time)
         case nil:
-            let usual = found.part?.usual ?? [Self.evening]
-            guard let day = found.day else {
-                return usual.first.flatMap { time in
+            let defaultTimes = parts.part?.defaultTimes ?? [Self.evening]
+            guard let day = parts.day else {
+                return defaultTimes.first.flatMap { time in
                     [0, 1].lazy.map { zone.moment(today.adding(days: $0), time) }.first { $0 > now }
                 }
             }
-            // Today without a time is still today late in the evening.
-            let times = day == today && (found.part == nil || found.part == .night) ? usual + PartOfDay.late : usual
+            // “Today” without a time stays today, even late in the evening.
+            let isExtensible = day == today && (parts.part == nil || parts.part == .night)
+            let times = isExtensible ? defaultTimes + PartOfDay.lateTimes : defaultTimes
             return times.lazy.map { zone.moment(day, $0) }.first { $0 > now }
         }
     }
 }
 
-/// The parts of a time that phrases have named so far.
-private struct FoundTime {
+/// The parts of a due time that the phrases have named so far.
+private struct DueTimeParts {
     var day: CivilDate?
     var time: SpokenTime?
     var part: PartOfDay?
     var minutesAhead: Int64?
-    var misread: [String] = []
-    /// Whether the day was a weekday, which a date may go with.
+    var misreadPhrases: [String] = []
+    /// The weekday that was named; a date may confirm it.
     private var weekday: Weekday?
 
-    var saysAnything: Bool { day != nil || time != nil || part != nil || minutesAhead != nil }
+    var hasAnyPart: Bool { day != nil || time != nil || part != nil || minutesAhead != nil }
 
-    /// - Returns: whether the meaning is understood and consistent with the phrases before.
-    mutating func take(_ meaning: DuePhrase.Meaning) -> Bool {
+    /// Adds the meaning of a phrase; false if it is unknown or contradicts an earlier phrase.
+    mutating func add(_ meaning: DuePhrase.Meaning) -> Bool {
         switch meaning {
         case .unknown: return false
         case .weekday(let named, let date):
@@ -125,18 +130,19 @@ private struct FoundTime {
                 (day, self.weekday) = (date, nil)
                 return true
             }
-            return Self.set(&day, date)
-        case .time(let said): return Self.set(&time, said)
-        case .part(let said): return Self.set(&part, said)
-        case .tonight(let date): return Self.set(&day, date) && Self.set(&part, .night)
-        case .partOf(let date, let said): return Self.set(&day, date) && Self.set(&part, said)
-        case .minutes(let count): return Self.set(&minutesAhead, count)
+            return Self.assign(date, to: &day)
+        case .time(let time): return Self.assign(time, to: &self.time)
+        case .part(let part): return Self.assign(part, to: &self.part)
+        case .tonight(let date): return Self.assign(date, to: &day) && Self.assign(.night, to: &part)
+        case .partOf(let date, let part): return Self.assign(date, to: &day) && Self.assign(part, to: &self.part)
+        case .minutes(let count): return Self.assign(count, to: &minutesAhead)
         }
     }
 
-    private static func set<Value: Equatable>(_ place: inout Value?, _ value: Value) -> Bool {
-        if let present = place { return present == value }
-        place = value
+    /// Assigns a part that is nil; otherwise returns whether it has that value already.
+    private static func assign<Value: Equatable>(_ value: Value, to part: inout Value?) -> Bool {
+        if let part { return part == value }
+        part = value
         return true
     }
 }

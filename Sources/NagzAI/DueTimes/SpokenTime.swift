@@ -1,12 +1,12 @@
 import Domain
 
-/// A time of day as it is said.
+/// A time of day as a person says it.
 enum SpokenTime: Hashable {
     /// The next midnight.
     case midnight
     case clock(Clock)
 
-    /// An hour and a minute.
+    /// An hour and a minute as said, with the half of the day if it was named.
     struct Clock: Hashable {
         let hour: Int
         let minute: Int
@@ -14,10 +14,10 @@ enum SpokenTime: Hashable {
         /// Whether it is written as a clock shows it, such as `07:30`.
         var isExact = false
 
-        /// The time meant; nil where the hour is not one of that part of the day.
+        /// Returns the time of day; nil if the hour is not in the part of the day.
         func time(in part: PartOfDay?) -> TimeOfDay? {
             guard (0...59).contains(minute) else { return nil }
-            if let half { return Self.twelve(hour, minute, half) }
+            if let half { return Self.twelveHourTime(hour, minute, half) }
             if let part {
                 if hour > 12 || isExact {
                     return part.hours.contains(hour) ? TimeOfDay(hour: hour, minute: minute) : nil
@@ -29,7 +29,8 @@ enum SpokenTime: Hashable {
             return TimeOfDay(hour: (1...7).contains(hour) && !isExact ? hour + 12 : hour, minute: minute)
         }
 
-        private static func twelve(_ hour: Int, _ minute: Int, _ half: PartOfDay.Half) -> TimeOfDay? {
+        /// Returns the time of a twelve-hour clock.
+        private static func twelveHourTime(_ hour: Int, _ minute: Int, _ half: PartOfDay.Half) -> TimeOfDay? {
             guard (1...12).contains(hour) else { return nil }
             return TimeOfDay(hour: hour % 12 + (half == .afternoon ? 12 : 0), minute: minute)
         }
@@ -40,8 +41,10 @@ enum SpokenTime: Hashable {
 enum PartOfDay: String {
     case morning, afternoon, evening, night
 
+    /// The half of the day: am or pm.
     enum Half { case morning, afternoon }
 
+    /// The hours that belong to the part of the day.
     var hours: ClosedRange<Int> {
         switch self {
         case .morning: 0...11
@@ -51,8 +54,8 @@ enum PartOfDay: String {
         }
     }
 
-    /// The time that is meant where none is said.
-    var usual: [TimeOfDay] {
+    /// The time of a part of the day without a clock time.
+    var defaultTimes: [TimeOfDay] {
         let hour: Int
         switch self {
         case .morning: hour = 9
@@ -63,35 +66,35 @@ enum PartOfDay: String {
         return [TimeOfDay(hour: hour, minute: 0)].compactMap(\.self)
     }
 
-    /// The times to try for today when the usual ones have passed: 20:00, 22:00 and 23:59.
-    static let late = [(20, 0), (22, 0), (23, 59)].compactMap { TimeOfDay(hour: $0.0, minute: $0.1) }
+    /// The times to try for today when the default ones have passed: 20:00, 22:00 and 23:59.
+    static let lateTimes = [(20, 0), (22, 0), (23, 59)].compactMap { TimeOfDay(hour: $0.0, minute: $0.1) }
 }
 
-/// Numbers as they are said and written.
+/// Reads numbers in digits and as words.
 enum SpokenNumber {
     private static let words: [String: Int] = [
         "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
         "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "twenty-five": 25, "thirty": 30,
     ]
 
-    /// A number in digits or as a word; nil outside the bounds.
+    /// Returns a number in digits or as a word; nil outside the bounds.
     static func read(_ word: String, _ bounds: ClosedRange<Int>) -> Int? {
-        (words[word] ?? whole(word)).flatMap { bounds.contains($0) ? $0 : nil }
+        (words[word] ?? digits(word)).flatMap { bounds.contains($0) ? $0 : nil }
     }
 
-    /// ASCII digits alone, at most four.
-    static func whole(_ text: some StringProtocol) -> Int? {
+    /// Returns the number of one to four ASCII digits; nil for any other text.
+    static func digits(_ text: some StringProtocol) -> Int? {
         guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
         return Int(text)
     }
 
-    /// `1st`, `22nd`, `3rd`, `4th`, or the number alone: a day of a month.
+    /// Returns the day of a month in `1st`, `22nd`, `3rd`, `4th`, or the number alone.
     static func day(_ word: String, needsEnding: Bool = false) -> Int? {
         let number = ["st", "nd", "rd", "th"].first(where: word.hasSuffix).map { word.dropLast($0.count) }
         if needsEnding, number == nil { return nil }
-        return whole(number ?? word[...]).flatMap {
+        return digits(number ?? word[...]).flatMap {
             (1...31).contains($0) && (number ?? word[...]).utf8.count <= 2 ? $0 : nil
         }
     }

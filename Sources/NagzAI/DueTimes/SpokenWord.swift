@@ -7,10 +7,12 @@ struct SpokenWord: Hashable {
     /// Whether a sentence or a part of one ends after it.
     let endsClause: Bool
 
-    static func all(in text: String, limit: Int) -> [SpokenWord] {
+    /// Splits a text into words, of which it returns the first `limit`.
+    static func split(_ text: String, limit: Int) -> [SpokenWord] {
         text.split(whereSeparator: \.isWhitespace).prefix(limit).map { SpokenWord(String($0)) }
     }
 
+    /// Returns the words as they were written, at most 200 Characters.
     static func text(of words: ArraySlice<SpokenWord>) -> String {
         String(words.map(\.text).joined(separator: " ").prefix(200))
     }
@@ -31,12 +33,12 @@ struct SpokenWord: Hashable {
 }
 
 extension ArraySlice where Element == SpokenWord {
-    /// The word so far on; empty beyond the end.
+    /// Returns the word at an offset; empty beyond the end.
     func word(_ offset: Int) -> String {
         offset < count ? self[startIndex + offset].word : ""
     }
 
-    /// Whether the words begin like that.
+    /// Whether the words begin with a phrase.
     func begins(with phrase: String) -> Bool {
         let words = phrase.split(separator: " ")
         return words.count <= count && words.indices.allSatisfy { words[$0] == word($0) }

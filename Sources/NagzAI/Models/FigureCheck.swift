@@ -1,40 +1,42 @@
-/// Proves that the figures of a digest are right, and that none is missing.
+/// Checks that the figures in a model's digest are right, and that none is missing.
 struct FigureCheck {
     private let vocabulary: Vocabulary
-    /// The figures that may be said, by their roles.
-    private var known: Set<Figure> = []
-    /// The figures that must be said.
-    private var needed: Set<Figure> = []
+    /// The figures that the text may have.
+    private var allowedFigures: Set<Figure> = []
+    /// The figures that the text must have.
+    private var requiredFigures: Set<Figure> = []
 
-    /// A figure in a text, with the role that it counts.
+    /// A figure in a text, with the role that says what it counts.
     private struct Figure: Hashable {
-        enum Role { case part, ofPerson, completed, missed, open, overdue, total, percent, days }
+        enum Role { case partOfTotal, partOfPerson, completed, missed, open, overdue, total, percent, days }
 
         var role: Role
-        /// The number; for a part of a whole, both numbers.
+        /// The number; for a part, also its total.
         var numbers: [String]
     }
 
     init(_ vocabulary: Vocabulary, _ facts: PromptFacts) {
         self.vocabulary = vocabulary
         for figure in vocabulary.sentences(of: facts.values[.draft] ?? "").flatMap({ figures(in: $0) ?? [] }) {
-            known.insert(figure)
-            if ![.percent, .days, .ofPerson].contains(figure.role) { needed.insert(figure) }
+            allowedFigures.insert(figure)
+            if ![.percent, .days, .partOfPerson].contains(figure.role) { requiredFigures.insert(figure) }
         }
         for (role, slot) in [
             (.completed, .completed), (.missed, .missed), (.open, .open), (.overdue, .overdue), (.total, .total),
         ] as [(Figure.Role, PromptSlot)] {
-            if let number = facts.values[slot] { known.insert(Figure(role: role, numbers: [number])) }
+            if let number = facts.values[slot] { allowedFigures.insert(Figure(role: role, numbers: [number])) }
         }
     }
 
+    /// Returns the fault of a text; nil if its figures are right and complete.
     func refusal(of text: String) -> OutputCheck.Refusal? {
-        var said: Set<Figure> = []
+        var statedFigures: Set<Figure> = []
         for sentence in vocabulary.sentences(of: text) {
             guard let figures = figures(in: sentence) else { return .figure }
-            said.formUnion(figures)
+            statedFigures.formUnion(figures)
         }
-        return said.isSubset(of: known) && said.isSuperset(of: needed) ? nil : .figure
+        return statedFigures.isSubset(of: allowedFigures) && statedFigures.isSuperset(of: requiredFigures)
+            ? nil : .figure
     }
 
     /// Returns the figures of a sentence; nil if the sentence does not say what one of them counts.
@@ -48,16 +50,17 @@ struct FigureCheck {
                 continue
             }
             let clause = clause(around: index, in: terms)
-            if let whole = whole(after: index, in: words) {
-                let counts = words[clause].filter {
+            if let totalIndex = totalIndex(after: index, in: words) {
+                let stateWords = words[clause].filter {
                     vocabulary.has($0, in: .figureMissed) || vocabulary.has($0, in: .figureOpen)
                         || vocabulary.has($0, in: .figureOverdue)
                 }
-                guard counts.isEmpty else { return nil }
+                guard stateWords.isEmpty else { return nil }
                 let isOfPerson = words.contains(PromptFacts.personWord)
                 figures.append(
-                    Figure(role: isOfPerson ? .ofPerson : .part, numbers: [words[index], words[whole]]))
-                index = whole + 1
+                    Figure(
+                        role: isOfPerson ? .partOfPerson : .partOfTotal, numbers: [words[index], words[totalIndex]]))
+                index = totalIndex + 1
             } else {
                 guard let role = role(of: index, in: words, clause) else { return nil }
                 figures.append(Figure(role: role, numbers: [words[index]]))
@@ -67,23 +70,23 @@ struct FigureCheck {
         return figures
     }
 
-    /// The words between two marks such as commas.
+    /// Returns the range of the words between two marks such as commas.
     private func clause(around index: Int, in terms: [Sentence.Term]) -> Range<Int> {
         let start = terms[...index].lastIndex(where: \.startsClause) ?? 0
         let end = terms[(index + 1)...].firstIndex(where: \.startsClause) ?? terms.count
         return start..<end
     }
 
-    /// Returns the index of the second figure of “2 of 3” or “2 out of 3”; nil if there is none.
-    private func whole(after index: Int, in words: [String]) -> Int? {
+    /// Returns the index of the total in “2 of 3” or “2 out of 3”; nil if there is none.
+    private func totalIndex(after index: Int, in words: [String]) -> Int? {
         let rest = words[(index + 1)...].prefix(3)
         guard let figure = rest.firstIndex(where: \.isFigure) else { return nil }
         let between = words[(index + 1)..<figure]
         return !between.isEmpty && between.allSatisfy { vocabulary.has($0, in: .figureOf) } ? figure : nil
     }
 
-    /// Returns the role of a figure, as the next words of the clause name it, four at most; nil if none of them names a
-    /// role, or another figure comes first.
+    /// Returns the role of a figure that one of the next four words of its clause names; nil if none names a role, or
+    /// another figure comes first.
     private func role(of index: Int, in words: [String], _ clause: Range<Int>) -> Figure.Role? {
         let roles: [(Vocabulary.Group, Figure.Role)] = [
             (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed),

@@ -1,6 +1,6 @@
 import Domain
 
-/// A person's words for a model to read as a nag: the facts for the prompt, and the checks of the model's answer.
+/// A person's words from which a model drafts a nag: the facts for the prompt, and the checks of the model's answer.
 public struct IntentReading: Sendable {
     /// The word for the author in the prompt.
     static let author = "me"
@@ -9,16 +9,16 @@ public struct IntentReading: Sendable {
     private let recipients: [String: UserID]
     private let dueTimes: DueTimeReader
 
-    /// Creates the reading. The model may choose the author, or a member whose name is in the words; it is sent no
+    /// Prepares the prompt. The model may choose the author, or a member whose name is in the words, and is sent no
     /// other name. A name that two members share identifies nobody.
     public init(_ text: String, _ facts: IntentFacts) {
-        let said = words(in: singleLine(text)).map(\.text)
-        var named: [String: Set<UserID>] = [:]
+        let spokenWords = words(in: singleLine(text)).map(\.text)
+        var idsByName: [String: Set<UserID>] = [:]
         for member in facts.members {
-            guard let name = Self.name(of: member, in: said), name.lowercased() != Self.author else { continue }
-            named[name, default: []].insert(member.id)
+            guard let name = Self.name(of: member, in: spokenWords), name.lowercased() != Self.author else { continue }
+            idsByName[name, default: []].insert(member.id)
         }
-        var recipients = named.compactMapValues { $0.count == 1 ? $0.first : nil }
+        var recipients = idsByName.compactMapValues { $0.count == 1 ? $0.first : nil }
         recipients[Self.author] = facts.author
         self.recipients = recipients
         dueTimes = DueTimeReader(now: facts.now, zone: facts.zone)
@@ -26,16 +26,16 @@ public struct IntentReading: Sendable {
     }
 
     /// Returns the full or first name of a member that the words contain; nil if they contain neither.
-    private static func name(of member: IntentFacts.Member, in said: [String]) -> String? {
+    private static func name(of member: IntentFacts.Member, in spokenWords: [String]) -> String? {
         let name = words(in: member.name).map(\.text)
-        guard let first = name.first, said.contains(first) else { return nil }
-        let isWhole = said.indices.contains { said[$0...].starts(with: name) }
-        return isWhole ? member.name : member.name.split(whereSeparator: \.isWhitespace).first.map(String.init)
+        guard let first = name.first, spokenWords.contains(first) else { return nil }
+        let hasFullName = spokenWords.indices.contains { spokenWords[$0...].starts(with: name) }
+        return hasFullName ? member.name : member.name.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 
-    /// The nag of a model's answer.
-    /// - Parameter answer: the fields, which have the form that was asked for and passed the `OutputCheck`.
-    /// - Throws: `due` for a due time that is not a local time ahead.
+    /// Returns the nag of a model's answer.
+    /// - Parameter answer: the fields, which have the requested form and passed the `OutputCheck`.
+    /// - Throws: `due` for a due time that `DueTimeReader` does not accept, `empty` for a missing or unknown value.
     public func nag(_ answer: [String: String]) throws(OutputCheck.Refusal) -> DraftedNag {
         guard let recipient = answer["recipient"].flatMap({ recipients[$0] }),
             let category = answer["category"].flatMap(NagCategory.init),

@@ -1,4 +1,4 @@
-/// A reason for which a model gave no answer that could be used.
+/// A reason why a model gave no usable answer.
 public enum ModelFault: Error, Hashable, Sendable {
     /// The provider was not asked.
     case unavailable(UnavailabilityReason)
@@ -9,14 +9,15 @@ public enum ModelFault: Error, Hashable, Sendable {
     case failed(status: Int)
     /// The answer was cut off, too large, or not in the requested form.
     case unreadable
-    /// The prompt was longer than the model reads, or the answer longer than was allowed.
+    /// The prompt was longer than the model's context, or the answer longer than allowed.
     case tooLong
     case keyRefused
-    /// - Parameter seconds: how long it asks to wait, if it says so.
+    /// The provider limits requests.
+    /// - Parameter seconds: the time that it asks to wait; nil if it names none.
     case limited(seconds: Int?)
     /// The provider withheld the answer because of its content.
     case refused
-    /// The person who asked has gone.
+    /// The request was cancelled because the person no longer waits.
     case cancelled
 
     /// The code for the person who asked.
@@ -49,7 +50,7 @@ public enum Availability: Hashable, Sendable {
     case unavailable(UnavailabilityReason)
 }
 
-/// A reason for which a provider cannot be asked.
+/// A reason why a provider cannot be asked.
 public enum UnavailabilityReason: String, Sendable, CaseIterable {
     case notConfigured = "not_configured"
     /// The provider does not run on this platform.
@@ -63,6 +64,6 @@ public enum UnavailabilityReason: String, Sendable, CaseIterable {
     case limited
     /// The provider failed several times in a row, and is not asked for a while.
     case paused
-    /// Too many other questions wait for the provider.
+    /// Too many other questions are waiting for the provider.
     case busy
 }

@@ -1,4 +1,4 @@
-/// A model that answers requests, wherever it runs. Used on one event loop.
+/// A model that answers requests, on the device, the server or elsewhere. It is used on one event loop.
 public protocol ModelProvider: AnyObject {
     var name: ProviderName { get }
     var reach: Reach { get }
@@ -7,7 +7,7 @@ public protocol ModelProvider: AnyObject {
     /// Asks the model once. A request is never repeated: the person may have paid for the first one.
     func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult
 
-    /// Whether a request has a chance now. The answer may be a few seconds old.
+    /// Returns whether the model can be asked now. The result may be a few seconds old.
     func availability() async -> Availability
 }
 
@@ -19,7 +19,7 @@ public struct ModelRequest: Hashable, Sendable {
     public var maxTokens: Int
     /// The form of the answer; nil for plain text.
     public var schema: OutputSchema?
-    /// The W3C header value that follows the question to the provider.
+    /// The W3C `traceparent` header that is sent to the provider.
     public var traceparent: String?
 
     public init(
@@ -40,11 +40,12 @@ public struct ModelRequest: Hashable, Sendable {
     public var promptTokens: Int { Question.estimatedTokens(of: system) + Question.estimatedTokens(of: user) }
 }
 
-/// The fields of a structured answer: an object with exactly these, all of them texts.
+/// The form of a structured answer: an object with exactly these fields, all of them texts.
 public struct OutputSchema: Hashable, Sendable {
+    /// A field of the answer.
     public struct Field: Hashable, Sendable {
         public let name: String
-        /// The only values it may have; nil for any text.
+        /// The allowed values; nil for any text.
         public let choices: [String]?
 
         public init(_ name: String, choices: [String]? = nil) {
@@ -72,7 +73,7 @@ public struct OutputSchema: Hashable, Sendable {
     }
 }
 
-/// A model's answer. Nothing of it has been checked yet.
+/// A model's answer, before `OutputCheck` has checked it.
 public struct ModelResult: Hashable, Sendable {
     /// The text, trimmed.
     public let text: String
@@ -80,9 +81,9 @@ public struct ModelResult: Hashable, Sendable {
     /// The name of the model, as configured: the name that a runtime reports is not trusted.
     public let model: String
     public let latency: Duration
-    /// Tokens of prompt and answer, as the provider counts them; nil if it does not say.
+    /// Tokens of prompt and answer, as the provider counts them; nil if it does not report them.
     public let tokenCount: Int?
-    /// The fields of an answer that was asked for with a schema.
+    /// The fields of a structured answer; nil if no schema was requested.
     public let structured: [String: String]?
 
     public init(

@@ -1,19 +1,19 @@
-/// An operation whose text a model may write. The numbers, categories and tones of a response are never a model's.
+/// A task for which a model may write the text. The rules alone decide the numbers and tones of a response.
 public enum ModelTask: String, Sendable, CaseIterable {
     case summarizeExcuse = "summarize_excuse"
     case selectTone = "select_tone"
     case coaching
     case pushBack = "push_back"
     case digest
-    /// A person's own question.
+    /// Words the answer to a person's own question.
     case askCoach = "ask_coach"
-    /// A person's words that become the draft of a nag.
+    /// Drafts a nag from a person's words.
     case intent
 
     public var kind: TaskKind {
         switch self {
         case .summarizeExcuse, .digest: .summarize
-        // The answer is the rules': a model says it in other words.
+        // The rules give the answer, and the model rewords it.
         case .selectTone, .coaching, .pushBack, .askCoach: .rewrite
         case .intent: .intentToAction
         }
@@ -30,12 +30,12 @@ public enum ModelTask: String, Sendable, CaseIterable {
         }
     }
 
-    /// The number of tokens that a model may write.
+    /// The maximum number of tokens that a model may write.
     public var maxTokens: Int { self == .digest ? 400 : 160 }
 }
 
 extension AIOperationID {
-    /// The task of a model that words the operation's text; nil for an operation of figures alone.
+    /// The task of the model that words the operation's text; nil for an operation whose response has only figures.
     public var modelTask: ModelTask? { ModelTask(rawValue: rawValue) }
 }
 
@@ -48,7 +48,7 @@ public enum TaskKind: String, Sendable, CaseIterable {
     case chat
 
     /// The kinds of tasks that operations ask a model for.
-    public static let asked: [TaskKind] = {
+    public static let requestedKinds: [TaskKind] = {
         let kinds = Set(ModelTask.allCases.map(\.kind))
         return allCases.filter(kinds.contains)
     }()

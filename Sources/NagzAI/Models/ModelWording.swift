@@ -1,9 +1,9 @@
-/// The wording of an operation's response by a model. It replaces the response's text and nothing else: numbers, tones,
-/// categories and decisions are the rules'.
+/// The part of an operation that lets a model word its response. The model replaces the text and nothing else: the
+/// rules give numbers, tones, categories and decisions.
 public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
     /// Returns the facts for the model's prompt; nil for a response that has no text.
     public let facts: @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
-    /// The text that the model's takes the place of.
+    /// The text of the response that the model's text replaces.
     public let text: any WritableKeyPath<Response, String> & Sendable
 
     public init(
@@ -20,9 +20,9 @@ public struct Authorship: Hashable, Sendable {
     public var provider: ProviderName
     /// The model's name; nil if the rules are the author.
     public var model: String?
-    /// The reason for which the requested author did not write; nil if it did.
+    /// The reason why the rules answered instead of a requested model; nil if they did not.
     public var fallback: FallbackReason?
-    /// The model that the question was sent to; nil where none was.
+    /// The model that the question was sent to; nil if it was sent to none.
     public var asked: AskedModel?
 
     public init(
@@ -35,31 +35,31 @@ public struct Authorship: Hashable, Sendable {
         self.asked = asked
     }
 
-    /// A model whose text was used.
+    /// Creates the authorship of a model whose text was used.
     public init(_ asked: AskedModel) {
         self.init(asked.provider, model: asked.name, asked: asked)
     }
 
     /// Returns the confidence of an answer, 0 to 1.
-    /// - Parameter own: the answer's own; nil if it has none.
-    public func confidence(_ own: Double?) -> Double {
+    /// - Parameter ruleConfidence: the confidence that the rules gave; nil if they gave none.
+    public func confidence(_ ruleConfidence: Double?) -> Double {
         if fallback != nil { return 0.5 }
-        return own ?? (provider == .heuristic ? 0.7 : 0.8)
+        return ruleConfidence ?? (provider == .heuristic ? 0.7 : 0.8)
     }
 }
 
-/// A reason for which the rules answer a question that asked for a model.
+/// A reason why the rules answer a question that a model was to answer.
 public enum FallbackReason: Error, Hashable, Sendable {
     /// The person's preference `ai_mode` uses no such model.
     case mode
-    /// The model that is there does not word answers of this kind.
+    /// The available model does not support the task.
     case taskNotCovered
     case unavailable
     /// The model was asked, and failed.
     case error
     /// The model took too long.
     case latencyBudget
-    /// The facts are not those any more that the model was sent.
+    /// The facts changed after they were sent to the model.
     case factsChanged
     case outputRejected(OutputCheck.Refusal)
 
@@ -71,7 +71,7 @@ public enum FallbackReason: Error, Hashable, Sendable {
         }
     }
 
-    /// The reason as reports have it.
+    /// The reason as stored in reports.
     public var text: String {
         switch self {
         case .mode: "mode"

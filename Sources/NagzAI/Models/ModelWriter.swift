@@ -6,7 +6,7 @@ public struct ModelWriter {
     private let prompts: PromptBook
     private let check: OutputCheck
 
-    /// - Parameter phrasebook: the phrasebook with the avoid list: texts that are never shown.
+    /// - Parameter phrasebook: the phrasebook, whose avoid list names words that are never shown.
     public init(_ provider: any ModelProvider, prompts: PromptBook, phrasebook: Phrasebook) {
         (self.provider, self.prompts) = (provider, prompts)
         check = OutputCheck(prompts: prompts, phrasebook: phrasebook)
@@ -15,7 +15,7 @@ public struct ModelWriter {
     /// Whether the model can do the task.
     public func covers(_ task: ModelTask) -> Bool { provider.capabilities.kinds.contains(task.kind) }
 
-    /// Returns the model's text, with the name that the prompt withheld, or the reason for which there is none.
+    /// Returns the model's text, with the name that the prompt withheld, or the reason why there is none.
     public func write(
         _ facts: PromptFacts, traceparent: String? = nil
     ) async -> Result<ModelResult, ModelProblem> {
@@ -40,11 +40,11 @@ public struct ModelWriter {
     }
 }
 
-/// A reason for which a model's text cannot be used.
+/// A reason why a model's text cannot be used.
 public enum ModelProblem: Error, Hashable, Sendable {
-    /// There is no text.
+    /// The model gave no text.
     case fault(ModelFault)
-    /// It may not be shown.
+    /// The text may not be shown.
     case refused(OutputCheck.Refusal)
 
     /// Whether the question was sent to the model, or may have been.
@@ -52,7 +52,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
         if case .fault(.unavailable) = self { false } else { true }
     }
 
-    /// The reason for which the rules answer instead.
+    /// The reason why the rules answer instead.
     public var fallback: FallbackReason {
         switch self {
         case .fault(let fault): FallbackReason(fault)
@@ -60,7 +60,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// The number of seconds that the provider asks to wait; nil if it does not.
+    /// The number of seconds that the provider asks to wait; nil if it names none.
     public var secondsToWait: Int? {
         if case .fault(.limited(let seconds)) = self { seconds } else { nil }
     }

@@ -1,9 +1,8 @@
 /// Decides whether a model's text may be shown to people. What it refuses is replaced by the rules' own text.
 ///
-/// It reads the text as the model wrote it, before a withheld name is put back. It does not search for bad content and
-/// show the rest: it shows a text only if each word follows from the rules' text for this case (`RewordingCheck`,
-/// `FigureCheck`) or from the person's own words (`SummaryCheck`). The other checks only make the reason of a refusal
-/// more precise.
+/// It reads the text as the model wrote it, before the withheld name is inserted. A text may be shown only if each word
+/// follows from the rules' text for this case (`RewordingCheck`, `FigureCheck`) or from the person's own words
+/// (`SummaryCheck`, `DescriptionCheck`). The other checks only make the reason of a refusal more precise.
 public struct OutputCheck: Sendable {
     /// A fault of a text.
     public enum Refusal: String, Error, Sendable, CaseIterable {
@@ -33,14 +32,14 @@ public struct OutputCheck: Sendable {
         /// The due time is not a time, is not ahead, or is more than two years ahead.
         case due
 
-        /// The reason why the rules answered instead.
+        /// The reason why the rules answered instead, as stored in reports.
         public var reason: String { "output_rejected:\(rawValue)" }
     }
 
     private let prompts: PromptBook
     private let phrasebook: Phrasebook
 
-    /// - Parameter phrasebook: the phrasebook with the avoid list: texts that are never shown.
+    /// - Parameter phrasebook: the phrasebook, whose avoid list names words that are never shown.
     public init(prompts: PromptBook, phrasebook: Phrasebook) {
         self.prompts = prompts
         self.phrasebook = phrasebook
@@ -49,22 +48,22 @@ public struct OutputCheck: Sendable {
     /// Returns the fault of the text; nil if it may be shown.
     public func refusal(of text: String, for facts: PromptFacts) -> Refusal? {
         let maxLength = facts.task.maxLength ?? 280
-        if let refusal = form(of: text, maxLength: maxLength) { return refusal }
+        if let refusal = formFault(of: text, maxLength: maxLength) { return refusal }
         guard facts.withName(text).unicodeScalars.count <= maxLength else { return .length }
-        // The rules' own text, letter for letter.
+        // The rules' own text needs no further check.
         if facts.values[.draft] == text { return nil }
         let forms = readings(of: text)
-        if forms.contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
+        if forms.contains(where: { !phrasebook.disrespectfulPhrases(in: $0).isEmpty }) { return .disrespect }
         if forms.contains(where: isForbidden) { return .forbidden }
         if Self.hasUnknownNumber(text, Array(facts.evidence.values)) { return .number }
         if hasUnknownName(text, facts) { return .name }
-        return claim(in: forms, facts) ?? unproven(text, facts)
+        return unsupportedClaim(in: forms, facts) ?? unprovenPart(of: text, facts)
     }
 
     private func isForbidden(_ text: String) -> Bool { !prompts.vocabulary.forbidden.labels(in: text).isEmpty }
 
-    /// Returns the fault of the first part of the text that is not accounted for; nil if there is none.
-    private func unproven(_ text: String, _ facts: PromptFacts) -> Refusal? {
+    /// Returns the fault of a text that does not follow from the facts; nil if it does.
+    private func unprovenPart(of text: String, _ facts: PromptFacts) -> Refusal? {
         if facts.task == .summarizeExcuse {
             let words = facts.values[.text] ?? ""
             return SummaryCheck(prompts.vocabulary, of: words, names: facts.familyNames).refusal(of: text)
@@ -73,13 +72,14 @@ public struct OutputCheck: Sendable {
         return facts.task == .digest ? FigureCheck(prompts.vocabulary, facts).refusal(of: text) : nil
     }
 
-    /// Returns the fault of the fields of a structured answer; nil if it may be shown. Their values are in the lists
-    /// that the model was given; the description has a text's form, respect, and the numbers, words and negations of
-    /// the person's words.
+    /// Returns the fault of the fields of a structured answer; nil if it may be shown. It checks the description: its
+    /// form and respect, and that it has no numbers or words that the person did not use, and their negations.
     func refusal(ofFields fields: [String: String], for facts: PromptFacts) -> Refusal? {
         guard let text = fields["description"] else { return nil }
-        if let refusal = form(of: text, maxLength: facts.task.maxLength ?? 280) { return refusal }
-        if readings(of: text).contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
+        if let refusal = formFault(of: text, maxLength: facts.task.maxLength ?? 280) { return refusal }
+        if readings(of: text).contains(where: { !phrasebook.disrespectfulPhrases(in: $0).isEmpty }) {
+            return .disrespect
+        }
         let words = facts.values[.text] ?? ""
         if Self.hasUnknownNumber(text, [words]) { return .number }
         return DescriptionCheck(prompts.vocabulary, of: words).refusal(of: text)
@@ -87,8 +87,9 @@ public struct OutputCheck: Sendable {
 
     // MARK: Form
 
-    private func form(of text: String, maxLength: Int) -> Refusal? {
-        // The bytes first, which are known without reading the text.
+    /// Returns the fault in the form of a text: its length, characters, markup or links.
+    private func formFault(of text: String, maxLength: Int) -> Refusal? {
+        // The number of bytes first, because it is known without reading the text.
         guard text.utf8.count <= maxLength * 4, text.unicodeScalars.count <= maxLength else { return .length }
         guard text.contains(where: \.isLetter) else { return .empty }
         if text.contains(where: \.isNewline) { return .paragraph }
@@ -100,7 +101,7 @@ public struct OutputCheck: Sendable {
         }
         if Self.hasMarkup(text) { return .markup }
         if Self.hasLink(text) { return .link }
-        let isKnown = text.unicodeScalars.allSatisfy { $0.isASCII || prompts.characters.contains($0) }
+        let isKnown = text.unicodeScalars.allSatisfy { $0.isASCII || prompts.allowedCharacters.contains($0) }
         return isKnown ? nil : .character
     }
 
@@ -109,7 +110,7 @@ public struct OutputCheck: Sendable {
         if ["-", "\u{2013}", "\u{2014}", "\u{2022}", "+"].contains(scalars.first) { return true }
         for (index, scalar) in scalars.enumerated() {
             if "<>[]{}*_#`|\\^~=".unicodeScalars.contains(scalar) { return true }
-            // The start of a character reference, as `&lt;`.
+            // The start of a character reference, such as `&lt;`.
             if scalar == "&", index + 1 < scalars.count, scalars[index + 1] != " " { return true }
         }
         return false
@@ -127,8 +128,8 @@ public struct OutputCheck: Sendable {
 
     // MARK: Meaning
 
-    /// The text as it is and as a person may read it: hyphens and slashes as spaces, marks within words left out, and
-    /// letters with spaces between them as words.
+    /// Returns the text as it is and as a person may read it: with spaces for hyphens and slashes, without marks within
+    /// words, and with spaced letters joined to words.
     private func readings(of text: String) -> [String] {
         let hyphens: Set<Character> = ["-", "\u{2013}", "\u{2014}", "/"]
         let spaced = String(text.map { hyphens.contains($0) ? " " : $0 })
@@ -146,8 +147,8 @@ public struct OutputCheck: Sendable {
         return [text, spaced, joined, "\(spelled) \(letters)"]
     }
 
-    /// Digits with the marks between them, as in `4`, `18:00` and `2.5`, and with the letter before them, as in `l4`,
-    /// because that is no number.
+    /// Returns the numbers of a text: digits with the marks between them, as in `4`, `18:00` and `2.5`, and with the
+    /// letter before them, as in `l4`, which then differs from the number `4`.
     private static func numbers(in text: String) -> [Substring] {
         var numbers: [Substring] = []
         var rest = text[...]
@@ -160,10 +161,10 @@ public struct OutputCheck: Sendable {
         return numbers
     }
 
-    private static func hasUnknownNumber(_ text: String, _ known: [String]) -> Bool {
+    private static func hasUnknownNumber(_ text: String, _ knownTexts: [String]) -> Bool {
         var numbers: Set<Substring> = []
-        for value in known {
-            for number in Self.numbers(in: value) {
+        for knownText in knownTexts {
+            for number in Self.numbers(in: knownText) {
                 numbers.insert(number)
                 numbers.formUnion(number.split { !$0.isNumber })
             }
@@ -173,40 +174,41 @@ public struct OutputCheck: Sendable {
 
     private func hasUnknownName(_ text: String, _ facts: PromptFacts) -> Bool {
         // Every word with a capital letter in the facts may be repeated.
-        let known = Set(facts.evidence.values.flatMap { Self.capitalizedWords($0).map(\.text) })
-        let family = Set(facts.familyNames.flatMap { words(in: $0).map(\.text) }).subtracting(known)
+        let knownWords = Set(facts.evidence.values.flatMap { Self.capitalizedWords($0).map(\.text) })
+        let familyNames = Set(facts.familyNames.flatMap { words(in: $0).map(\.text) }).subtracting(knownWords)
         return Self.capitalizedWords(text).contains { word in
-            if prompts.capitalWords.contains(word.text) || known.contains(word.text) { return false }
-            return !word.startsSentence || family.contains(word.text)
+            if prompts.capitalizedWords.contains(word.text) || knownWords.contains(word.text) { return false }
+            return !word.startsSentence || familyNames.contains(word.text)
         }
     }
 
-    /// The words that have a capital letter, in lower case. A word with one after its first letter never counts as the
-    /// start of a sentence.
+    /// Returns the words that have a capital letter, in lower case. A word with one after its first letter never counts
+    /// as the start of a sentence.
     private static func capitalizedWords(_ text: String) -> [(text: String, startsSentence: Bool)] {
-        var found: [(text: String, startsSentence: Bool)] = []
+        var capitalized: [(text: String, startsSentence: Bool)] = []
         var startsSentence = true
         for token in text.split(whereSeparator: { $0.isWhitespace || "-\u{2013}\u{2014}/".contains($0) }) {
             let letters = token.filter { $0.isLetter || $0 == "'" || $0 == "\u{2019}" }
             if letters.contains(where: \.isUppercase) {
                 let isPlain = !letters.dropFirst().contains(where: \.isUppercase)
-                found += words(in: String(token)).map { ($0.text, startsSentence && isPlain) }
+                capitalized += words(in: String(token)).map { ($0.text, startsSentence && isPlain) }
             }
             let end = token.last { !"\"'\u{201D}\u{2019})".contains($0) }
             if !letters.isEmpty || end != nil {
                 startsSentence = end.map { ".!?\u{2026}".contains($0) } ?? startsSentence
             }
         }
-        return found
+        return capitalized
     }
 
-    private func claim(in forms: [String], _ facts: PromptFacts) -> Refusal? {
-        // A person's words may say that something was missed or late, but never that it is done. What the rules' text
-        // says of it, as that it is not marked as done, is proven with its words.
-        let own = prompts.claims.labels(in: facts.evidence[.text] ?? "").subtracting([.done])
-        let allowed = facts.claims.union(own).union(prompts.claims.labels(in: facts.values[.draft] ?? ""))
-        let made = forms.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
-        switch Claim.allCases.first(where: { made.contains($0) && !allowed.contains($0) }) {
+    /// Returns the fault of the first claim that the facts do not support; nil if there is none.
+    private func unsupportedClaim(in forms: [String], _ facts: PromptFacts) -> Refusal? {
+        // A person's words may prove that something was missed or late, but not that it is done. The other checks prove
+        // a claim that the rules' text makes, such as that a nag is not marked as done.
+        let personClaims = prompts.claims.labels(in: facts.evidence[.text] ?? "").subtracting([.done])
+        let allowed = facts.claims.union(personClaims).union(prompts.claims.labels(in: facts.values[.draft] ?? ""))
+        let claims = forms.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
+        switch Claim.allCases.first(where: { claims.contains($0) && !allowed.contains($0) }) {
         case .done: return .done
         case .missed: return .missed
         case .late: return .late

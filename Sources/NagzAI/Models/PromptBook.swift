@@ -1,14 +1,14 @@
-/// The prompts for models, and the words by which an answer in that language is checked, parsed from a pool file.
+/// The prompts for models in one language, and the words for checking answers, parsed from pool files.
 public struct PromptBook: Sendable {
-    private var systems: [ModelTask: Template<PromptSlot>] = [:]
-    private var users: [ModelTask: Template<PromptSlot>] = [:]
+    private var systemPrompts: [ModelTask: Template<PromptSlot>] = [:]
+    private var userPrompts: [ModelTask: Template<PromptSlot>] = [:]
     /// The characters outside ASCII that an answer may have.
-    private(set) var characters: Set<Unicode.Scalar> = []
-    /// Words that are written with a capital letter within a sentence and are no names, in lower case.
-    private(set) var capitalWords: Set<String> = []
+    private(set) var allowedCharacters: Set<Unicode.Scalar> = []
+    /// Words that have a capital letter within a sentence and are no names, such as “I”, in lower case.
+    private(set) var capitalizedWords: Set<String> = []
     /// The words that make a claim.
     private(set) var claims = PhraseMatcher<Claim>()
-    /// The words with which answers are proven.
+    /// The words for proving answers.
     let vocabulary: Vocabulary
 
     /// The English prompts, embedded in the program and parsed at the first call.
@@ -23,40 +23,40 @@ public struct PromptBook: Sendable {
     /// These are errors: an unknown key, a placeholder that the operation does not have, a prompt that is missing, an
     /// operation whose prompts leave out the person's words or the rules' text, and a claim without a phrase.
     ///
-    /// - Parameter vocabulary: without one, only the rules' own words are shown.
+    /// - Parameter vocabulary: the words for proving answers; nil allows only the rules' own words.
     public init(parsing bytes: [UInt8], vocabulary: Vocabulary? = nil) throws(PoolError) {
         self.vocabulary = vocabulary ?? Vocabulary()
-        var (systems, users): (PromptLines, PromptLines) = ([:], [:])
-        var claimed: Set<Claim> = []
-        try PoolLine.read(bytes, longestText: 1_000) { line throws(PoolProblem) in
+        var (systemLines, userLines): (PromptLines, PromptLines) = ([:], [:])
+        var parsedClaims: Set<Claim> = []
+        try PoolLine.read(bytes, maxTextLength: 1_000) { line throws(PoolProblem) in
             switch line.words.first {
-            case "system": try Self.append(line, to: &systems)
-            case "user": try Self.append(line, to: &users)
+            case "system": try Self.append(line, to: &systemLines)
+            case "user": try Self.append(line, to: &userLines)
             case "characters" where line.words.count == 1:
-                characters.formUnion(line.text.unicodeScalars.lazy.filter { !$0.isASCII })
+                allowedCharacters.formUnion(line.text.unicodeScalars.lazy.filter { !$0.isASCII })
             case "capital" where line.words.count == 1:
-                capitalWords.formUnion(words(in: line.text).map(\.text))
+                capitalizedWords.formUnion(words(in: line.text).map(\.text))
             case "claim":
                 let claim: Claim = try line.onlyKey()
                 guard claims.add(line.text, as: claim) else { throw PoolProblem("no word in it") }
-                claimed.insert(claim)
+                parsedClaims.insert(claim)
             default: throw PoolProblem("unknown key")
             }
         }
-        for claim in Claim.allCases where !claimed.contains(claim) {
+        for claim in Claim.allCases where !parsedClaims.contains(claim) {
             throw PoolError(line: nil, problem: "too few entries: claim \(claim.rawValue)")
         }
         for task in ModelTask.allCases {
-            self.systems[task] = try Self.template(systems[task], task, "system")
-            self.users[task] = try Self.template(users[task], task, "user")
-            let needed: Set<PromptSlot> = task.slots.intersection([.text, .draft])
-            guard let user = self.users[task], needed.isSubset(of: user.slots) else {
-                throw PoolError(line: users[task]?.number, problem: "user \(task.rawValue) leaves out its text")
+            systemPrompts[task] = try Self.template(systemLines[task], task, "system")
+            userPrompts[task] = try Self.template(userLines[task], task, "user")
+            let requiredSlots: Set<PromptSlot> = task.slots.intersection([.text, .draft])
+            guard let user = userPrompts[task], requiredSlots.isSubset(of: user.slots) else {
+                throw PoolError(line: userLines[task]?.number, problem: "user \(task.rawValue) leaves out its text")
             }
         }
     }
 
-    /// Creates the request for a prompt with the facts. The person's words are cut if prompt and answer would exceed
+    /// Creates the request with the prompt for the facts. It cuts the person's words if prompt and answer would exceed
     /// the model's context.
     public func request(
         for facts: PromptFacts, contextTokens: Int, traceparent: String? = nil
@@ -65,10 +65,10 @@ public struct PromptBook: Sendable {
         let words = values[.text] ?? ""
         values[.text] = ""
         var request = request(facts, values, traceparent)
-        // A quarter of each text's bytes, rounded up: two tokens of the room may be lost to rounding.
-        let room = 4 * (contextTokens - request.maxTokens - request.promptTokens - 2)
-        guard !words.isEmpty, room > 0 else { return request }
-        values[.text] = Self.prefix(of: words, bytes: room)
+        // The estimate rounds up for each of the two texts, so two tokens are subtracted.
+        let availableBytes = 4 * (contextTokens - request.maxTokens - request.promptTokens - 2)
+        guard !words.isEmpty, availableBytes > 0 else { return request }
+        values[.text] = Self.prefix(of: words, maxBytes: availableBytes)
         request = self.request(facts, values, traceparent)
         return request
     }
@@ -77,16 +77,16 @@ public struct PromptBook: Sendable {
         _ facts: PromptFacts, _ values: [PromptSlot: String], _ traceparent: String?
     ) -> ModelRequest {
         ModelRequest(
-            task: facts.task, system: systems[facts.task]?.filled(values) ?? "",
-            user: users[facts.task]?.filled(values) ?? "", schema: facts.schema, traceparent: traceparent)
+            task: facts.task, system: systemPrompts[facts.task]?.filled(values) ?? "",
+            user: userPrompts[facts.task]?.filled(values) ?? "", schema: facts.schema, traceparent: traceparent)
     }
 
-    /// The first Characters that have at most so many bytes.
-    private static func prefix(of text: String, bytes: Int) -> String {
+    /// Returns the first Characters that together have at most `maxBytes` bytes.
+    private static func prefix(of text: String, maxBytes: Int) -> String {
         var (short, count) = ("", 0)
         for character in text {
             count += character.utf8.count
-            if count > bytes { break }
+            if count > maxBytes { break }
             short.append(character)
         }
         return short
@@ -94,12 +94,12 @@ public struct PromptBook: Sendable {
 
     // MARK: Parsing
 
-    /// The lines of prompts, with the number of each prompt's first one.
+    /// The lines of each prompt, and the number of its first line.
     private typealias PromptLines = [ModelTask: (number: Int, texts: [String])]
 
     private static func append(_ line: PoolLine, to lines: inout PromptLines) throws(PoolProblem) {
         let task: ModelTask = try line.onlyKey()
-        // Here, so that an error gets the number of this line.
+        // The line is parsed here, so that an error gets its number.
         _ = try Template(line.text, allowing: task.slots)
         lines[task, default: (line.number, [])].texts.append(line.text)
     }

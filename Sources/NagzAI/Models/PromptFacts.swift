@@ -2,24 +2,24 @@ import Domain
 
 /// The facts that a prompt states, and that an answer may therefore state.
 ///
-/// Only `summarizeExcuse`, `askCoach` and `intent` contain a person's words. Prompts call people `the child`; the one
-/// name in a digest is put back into the answer.
+/// Only the facts of `summarizeExcuse`, `askCoach` and `intent` contain a person's words. Prompts call people `the
+/// child`; `withName` inserts the one name of a digest into the answer.
 public struct PromptFacts: Hashable, Sendable {
     public let task: ModelTask
     let values: [PromptSlot: String]
     /// The claims about nags that the facts support.
     let claims: Set<Claim>
-    /// Names that an answer must not have unless the facts have them.
+    /// Names that an answer must not contain unless the facts contain them.
     let familyNames: [String]
-    /// The name that `PromptFacts.person` stands for.
+    /// The name that `PromptFacts.person` replaces; nil if no name was withheld.
     let personName: String?
     let schema: OutputSchema?
-    /// The tone whose courtesy an answer may add.
+    /// The tone whose courteous phrases an answer may add.
     let tone: AITone
-    /// Whether a figure allows praise.
+    /// Whether an answer may add praise.
     let allowsPraise: Bool
-    /// Whether the answer may use no word but the rules' own, because it is about medicine or appointments.
-    let keepsWords: Bool
+    /// Whether the answer may use only the rules' own words, because it is about medicine or appointments.
+    let requiresExactWords: Bool
 
     /// The words that stand for a person in prompts and answers.
     static let person = "the child"
@@ -28,7 +28,7 @@ public struct PromptFacts: Hashable, Sendable {
     private init(
         _ task: ModelTask, _ values: [PromptSlot: String], claims: Set<Claim> = [], familyNames: [String],
         personName: String? = nil, schema: OutputSchema? = nil, tone: AITone = .neutral, allowsPraise: Bool = false,
-        keepsWords: Bool = false
+        requiresExactWords: Bool = false
     ) {
         self.task = task
         self.values = values
@@ -38,10 +38,10 @@ public struct PromptFacts: Hashable, Sendable {
         self.schema = schema
         self.tone = tone
         self.allowsPraise = allowsPraise
-        self.keepsWords = keepsWords
+        self.requiresExactWords = requiresExactWords
     }
 
-    /// The words of an excuse, to be shortened.
+    /// Creates the facts for shortening the words of an excuse.
     public static func summarizeExcuse(_ text: String, familyNames: [String]) -> Self {
         Self(.summarizeExcuse, [.text: quotable(text)], familyNames: familyNames)
     }
@@ -57,7 +57,7 @@ public struct PromptFacts: Hashable, Sendable {
                 .draft: tone.reason, .tone: tone.tone.rawValue, .misses: "\(tone.missCount7d)",
                 .streak: "\(tone.streak)",
             ], claims: claims(snapshot), familyNames: familyNames, tone: tone.tone,
-            keepsWords: snapshot.facts.nag.category.keepsWords)
+            requiresExactWords: snapshot.facts.nag.category.requiresExactWords)
     }
 
     /// Creates the facts for rewording the rule's tip.
@@ -77,7 +77,7 @@ public struct PromptFacts: Hashable, Sendable {
         }
     }
 
-    /// The digest's counts and its text without names.
+    /// Creates the facts for rewording a digest: its counts, and its text without names.
     public static func digest(_ snapshot: Snapshot<DigestFacts>, _ heuristics: Heuristics) -> Self {
         let totals = heuristics.digest(for: snapshot).response.totals
         let (text, praised) = heuristics.digestWithoutNames(for: snapshot)
@@ -90,7 +90,7 @@ public struct PromptFacts: Hashable, Sendable {
                 .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
                 .missed: "\(totals.missed)", .open: "\(totals.open)", .overdue: "\(totals.overdue)",
             ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praised,
-            // Beside the rules' own, only for a week in which all was done.
+            // Praise beside the rules' own needs a week in which everything was done.
             allowsPraise: totals.completed > 0 && totals.completed == totals.totalNags)
     }
 
@@ -107,11 +107,11 @@ public struct PromptFacts: Hashable, Sendable {
         if nags.contains(where: { $0.status == .open && $0.dueAt < snapshot.now }) { claims.insert(.late) }
         return Self(
             .askCoach, [.text: quotable(text), .draft: answer.answer], claims: claims, familyNames: familyNames,
-            keepsWords: heuristics.phrasebook.namesCategoryThatKeepsWords(answer.answer))
+            requiresExactWords: heuristics.phrasebook.namesCategoryWithExactWords(answer.answer))
     }
 
-    /// A person's words that become the draft of a nag.
-    /// - Parameter recipients: what the recipients are called; the answer names one of them.
+    /// Creates the facts for drafting a nag from a person's words.
+    /// - Parameter recipients: the names of the possible recipients; the answer names one of them.
     public static func intent(
         _ text: String, recipients: [String], now: Timestamp, zone: any ZoneRules
     ) -> Self {
@@ -150,11 +150,11 @@ public struct PromptFacts: Hashable, Sendable {
         Self(
             task,
             [
-                .draft: draft, .tone: heuristics.wording(for: snapshot.facts).rawValue,
+                .draft: draft, .tone: heuristics.wordingTone(for: snapshot.facts).rawValue,
                 .category: heuristics.phrasebook.name(of: snapshot.facts.nag.category),
-            ], claims: claims(snapshot), familyNames: familyNames, tone: heuristics.wording(for: snapshot.facts),
+            ], claims: claims(snapshot), familyNames: familyNames, tone: heuristics.wordingTone(for: snapshot.facts),
             allowsPraise: snapshot.facts.streak >= 3 && snapshot.facts.missCount7d <= 0,
-            keepsWords: snapshot.facts.nag.category.keepsWords)
+            requiresExactWords: snapshot.facts.nag.category.requiresExactWords)
     }
 
     private static func claims(_ snapshot: Snapshot<NagFacts>) -> Set<Claim> {
@@ -165,23 +165,23 @@ public struct PromptFacts: Hashable, Sendable {
         return claims
     }
 
-    /// A person's words on one line, without the marks that surround them in a prompt.
+    /// Returns a person's words on one line, without the marks that surround them in a prompt.
     private static func quotable(_ text: String) -> String {
         singleLine(text).replacing("\u{AB}", with: "\"").replacing("\u{BB}", with: "\"")
     }
 }
 
 extension NagCategory {
-    /// Whether texts about the category keep the rules' words.
-    fileprivate var keepsWords: Bool { self == .meds || self == .appointments }
+    /// Whether texts about the category may use only the rules' words.
+    fileprivate var requiresExactWords: Bool { self == .meds || self == .appointments }
 }
 
 extension Phrasebook {
     /// Whether a text names medicine or an appointment.
-    fileprivate func namesCategoryThatKeepsWords(_ text: String) -> Bool {
-        let named = Set(words(in: text).map(\.text))
+    fileprivate func namesCategoryWithExactWords(_ text: String) -> Bool {
+        let distinctWords = Set(words(in: text).map(\.text))
         return NagCategory.allCases.contains { category in
-            category.keepsWords && words(in: name(of: category)).allSatisfy { named.contains($0.text) }
+            category.requiresExactWords && words(in: name(of: category)).allSatisfy { distinctWords.contains($0.text) }
         }
     }
 }

@@ -1,4 +1,4 @@
-/// The distance that a question travels to its answer. A smaller reach is more private.
+/// The place that a question is sent to for its answer. A smaller reach is more private.
 public enum Reach: String, Sendable, CaseIterable, Comparable {
     case device, server
     case thirdParty = "third_party"
@@ -18,9 +18,9 @@ public enum Reach: String, Sendable, CaseIterable, Comparable {
 public struct ProviderCapabilities: Hashable, Sendable {
     public let worksOffline: Bool
     public let supportsTools: Bool
-    /// Whether it can be held to an `OutputSchema`.
+    /// Whether it can be made to answer in the form of an `OutputSchema`.
     public let supportsSchemas: Bool
-    /// The number of tokens that a prompt and its answer have together.
+    /// The maximum number of tokens of a prompt and its answer together.
     public let contextTokens: Int
     public let kinds: Set<TaskKind>
     /// The time that an answer usually takes.
@@ -54,7 +54,7 @@ public struct ProviderCapabilities: Hashable, Sendable {
         worksOffline: true, supportsTools: false, contextTokens: 4_096,
         kinds: [.intentToAction, .summarize, .rewrite, .studyQuestions], expectedLatency: .milliseconds(1_500))
 
-    /// The smaller model file, for a device with little room.
+    /// The smaller model file, for a device with little memory.
     public static let localLite = Self(
         worksOffline: true, supportsTools: false, contextTokens: 2_048, kinds: [.intentToAction, .summarize],
         expectedLatency: .milliseconds(1_500))

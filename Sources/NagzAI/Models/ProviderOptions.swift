@@ -1,4 +1,4 @@
-/// The way in which a provider with OpenAI's protocol is given the form of an answer. Runtimes differ.
+/// The way in which a request in OpenAI's protocol gives the form of the answer. Runtimes differ.
 public enum SchemaStyle: String, Sendable, CaseIterable {
     /// `{"type":"json_schema","json_schema":{…}}`
     case jsonSchema = "json_schema"
@@ -8,7 +8,7 @@ public enum SchemaStyle: String, Sendable, CaseIterable {
     case none
 }
 
-/// The name of the field that limits the tokens of an answer.
+/// The name of the request field that limits the tokens of an answer.
 public enum TokensField: String, Sendable, CaseIterable {
     case maxTokens = "max_tokens"
     case maxCompletionTokens = "max_completion_tokens"

@@ -1,11 +1,11 @@
 /// A sentence of a text, as words that can be compared.
 struct Sentence {
-    /// One word of it.
+    /// A word of a sentence.
     struct Term: Hashable {
-        /// In lower case, a contraction as its words.
+        /// The word in lower case; a contraction becomes several terms.
         var word: String
         var stem: String
-        /// Whether a mark such as a comma stands before it.
+        /// Whether a mark such as a comma is before it, or the sentence begins with it.
         var startsClause: Bool
     }
 
@@ -16,7 +16,8 @@ struct Sentence {
 }
 
 extension Vocabulary {
-    /// The sentences of a text: each ends with a full stop, a question or an exclamation mark before a space.
+    /// Returns the sentences of a text. A full stop, question mark, exclamation mark or ellipsis ends one unless a
+    /// letter or digit follows.
     func sentences(of text: String) -> [Sentence] {
         var sentences: [Sentence] = []
         var current = ""
@@ -33,7 +34,7 @@ extension Vocabulary {
             {
                 close(character)
             } else {
-                // A percent sign is a word: it says what the figure before it is.
+                // A percent sign becomes a word, because it gives the meaning of the figure before it.
                 current += character == "%" ? " percent," : String(character)
             }
         }

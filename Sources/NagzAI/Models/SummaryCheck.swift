@@ -1,19 +1,20 @@
 /// Proves that a summary states only what a person's words state.
 ///
-/// A summary consists of whole clauses of these words, in their order, in the third person: `I` becomes the child, and
-/// everybody else stays who they are. No clause with a negation or a refusal may be left out. A summary addresses
-/// nobody and gives no orders: each sentence has a subject.
+/// A summary consists of whole clauses of these words, in their order and in the third person: `I` becomes `the child`,
+/// and other people keep their names and pronouns. No clause with a negation or a refusal may be left out. A summary
+/// addresses nobody and gives no orders: each sentence has a subject.
 struct SummaryCheck {
     private let vocabulary: Vocabulary
+    /// The clauses of the person's words.
     private let source: [Clause]
-    /// Words that may begin a sentence because they name somebody.
+    /// The words of names, which may begin a sentence.
     private let names: Set<String>
 
     /// A meaningful word.
     private enum Token: Hashable {
         /// The author of the words.
         case child
-        /// A pronoun of somebody else; "they" may be the child.
+        /// A pronoun for another person; "they" may also be the child.
         case other(String)
         case negation
         case word(String, isPreposition: Bool)
@@ -22,12 +23,12 @@ struct SummaryCheck {
     /// The part of a sentence between marks and joints.
     private struct Clause {
         var tokens: [Token]
-        /// Whether a joint stands before it, as in "and forgot it".
+        /// Whether a joint is before it, as in "and forgot it".
         var isJoined: Bool
         /// Whether its first word is an article, a possessive or a person.
         var opensWithSubject = false
-        /// Whether it says that something is not so, or is refused.
-        var mustStay: Bool
+        /// Whether a summary must keep it, because it has a negation or a refusal.
+        var isRequired: Bool
     }
 
     init(_ vocabulary: Vocabulary, of text: String, names: [String]) {
@@ -40,24 +41,25 @@ struct SummaryCheck {
         }.filter { !$0.tokens.isEmpty }
     }
 
+    /// Returns the fault of a summary; nil if it states only what the words state.
     func refusal(of text: String) -> OutputCheck.Refusal? {
-        var said: [Clause] = []
+        var clauses: [Clause] = []
         for sentence in vocabulary.sentences(of: text) {
-            guard !sentence.isQuestion, let terms = told(sentence) else { return .statement }
-            said += Self.split(terms, vocabulary).map {
+            guard !sentence.isQuestion, let terms = reportedTerms(of: sentence) else { return .statement }
+            clauses += Self.split(terms, vocabulary).map {
                 Self.clause($0.terms, $0.isJoined, vocabulary, isSummary: true)
             }
             .filter { !$0.tokens.isEmpty }
         }
-        let known = Set(source.flatMap(\.tokens)).union([.child, .other(Self.anybody)])
-        guard said.allSatisfy({ $0.tokens.allSatisfy(known.contains) }) else { return .word }
-        return !said.isEmpty && isInOrder(said) ? nil : .statement
+        let knownTokens = Set(source.flatMap(\.tokens)).union([.child, .other(Self.genderNeutralPronoun)])
+        guard clauses.allSatisfy({ $0.tokens.allSatisfy(knownTokens.contains) }) else { return .word }
+        return !clauses.isEmpty && isInOrder(clauses) ? nil : .statement
     }
 
     // MARK: Sentences
 
-    /// A sentence's words without “the child says that”; nil if it has no subject.
-    private func told(_ sentence: Sentence) -> ArraySlice<Sentence.Term>? {
+    /// Returns a sentence's words without “the child says that”; nil if it has no subject.
+    private func reportedTerms(of sentence: Sentence) -> ArraySlice<Sentence.Term>? {
         var terms = sentence.terms[...]
         let person = PromptFacts.person.split(separator: " ").map(String.init)
         if terms.map(\.word).starts(with: person), let verb = terms.dropFirst(person.count).first,
@@ -77,7 +79,7 @@ struct SummaryCheck {
         return isSubject ? terms : nil
     }
 
-    /// The clauses of a sentence: a mark such as a comma, or a joint such as “because”, ends one.
+    /// Splits a sentence into clauses: a mark such as a comma, or a joint such as “because”, ends one.
     private static func split(
         _ terms: some Collection<Sentence.Term>, _ vocabulary: Vocabulary
     ) -> [(terms: [Sentence.Term], isJoined: Bool)] {
@@ -93,10 +95,11 @@ struct SummaryCheck {
         return clauses
     }
 
+    /// Creates a clause of words, without those that have no meaning.
     private static func clause(
         _ terms: [Sentence.Term], _ isJoined: Bool, _ vocabulary: Vocabulary, isSummary: Bool
     ) -> Clause {
-        var clause = Clause(tokens: [], isJoined: isJoined, mustStay: false)
+        var clause = Clause(tokens: [], isJoined: isJoined, isRequired: false)
         if let first = terms.first {
             clause.opensWithSubject =
                 vocabulary.has(first.word, in: .opening) || vocabulary.has(first.word, in: .person)
@@ -106,7 +109,7 @@ struct SummaryCheck {
             let word = term.word
             if vocabulary.has(word, in: .negation) {
                 clause.tokens.append(.negation)
-                clause.mustStay = true
+                clause.isRequired = true
             } else if isSummary && word == PromptFacts.personWord
                 || !isSummary && vocabulary.has(word, in: .selfReference)
             {
@@ -114,7 +117,7 @@ struct SummaryCheck {
             } else if let pronoun = vocabulary.pronoun(of: word) {
                 clause.tokens.append(.other(pronoun))
             } else if !vocabulary.has(word, in: .bare), !vocabulary.has(word, in: .filler) {
-                clause.mustStay = clause.mustStay || vocabulary.has(word, in: .refusal)
+                clause.isRequired = clause.isRequired || vocabulary.has(word, in: .refusal)
                 clause.tokens.append(
                     .word(term.stem, isPreposition: vocabulary.has(word, in: .preposition)))
             }
@@ -124,43 +127,43 @@ struct SummaryCheck {
 
     // MARK: Clauses
 
-    /// The pronoun of a child whose gender nobody knows.
-    private static let anybody = "they"
+    /// The pronoun for a person of unknown gender.
+    private static let genderNeutralPronoun = "they"
 
-    /// Whether each clause is the next possible one of the source, and no clause that must stay is skipped.
-    private func isInOrder(_ said: [Clause]) -> Bool {
+    /// Whether each clause of the summary matches the next possible one of the source, and no required one is skipped.
+    private func isInOrder(_ clauses: [Clause]) -> Bool {
         var next = 0
-        // The place of the clause before, and whether it was about the child.
+        // The index in the source of the previous clause, and whether it was about the child.
         var (last, isAboutChild) = (-1, false)
-        for clause in said {
+        for clause in clauses {
             guard
                 let place = source[next...].indices.first(where: {
-                    says(clause, at: $0, after: isAboutChild ? last : nil)
-                }), !source[next..<place].contains(where: \.mustStay)
+                    isMatch(clause, at: $0, after: isAboutChild ? last : nil)
+                }), !source[next..<place].contains(where: \.isRequired)
             else { return false }
             (last, next) = (place, place + 1)
             if let subject = clause.tokens.first, hasSubject(clause) {
-                isAboutChild = subject == .child || subject == .other(Self.anybody)
+                isAboutChild = subject == .child || subject == .other(Self.genderNeutralPronoun)
             }
         }
-        return !source[next...].contains(where: \.mustStay)
+        return !source[next...].contains(where: \.isRequired)
     }
 
-    /// Whether a clause says all that the person's clause says.
-    /// - Parameter last: the place of the clause before, which was about the child; nil if none was.
-    private func says(_ told: Clause, at place: Int, after last: Int?) -> Bool {
+    /// Whether a clause of the summary matches a clause of the person's words.
+    /// - Parameter last: the index of the previous clause if it was about the child; otherwise nil.
+    private func isMatch(_ summary: Clause, at place: Int, after last: Int?) -> Bool {
         let clause = source[place]
         let words = clause.tokens
-        if hasSubject(told) {
-            // Words without a subject at the beginning, as "forgot it".
-            return agree(told.tokens, words)
-                || place == 0 && told.tokens.first == .child && !hasSubject(clause)
-                    && agree(Array(told.tokens.dropFirst()), words)
+        if hasSubject(summary) {
+            // The person's words may begin without a subject, as in "forgot it".
+            return isMatch(summary.tokens, words)
+                || place == 0 && summary.tokens.first == .child && !hasSubject(clause)
+                    && isMatch(Array(summary.tokens.dropFirst()), words)
         }
-        // "And forgot it" belongs to the child of the clause before.
-        guard told.isJoined, let last else { return false }
-        if words.first == .child { return agree(told.tokens, Array(words.dropFirst())) }
-        return clause.isJoined && place == last + 1 && !hasSubject(clause) && agree(told.tokens, words)
+        // The subject of "and forgot it" is the child of the previous clause.
+        guard summary.isJoined, let last else { return false }
+        if words.first == .child { return isMatch(summary.tokens, Array(words.dropFirst())) }
+        return clause.isJoined && place == last + 1 && !hasSubject(clause) && isMatch(summary.tokens, words)
     }
 
     /// Whether a clause begins with its subject.
@@ -172,16 +175,18 @@ struct SummaryCheck {
         }
     }
 
-    private func agree(_ told: [Token], _ words: [Token]) -> Bool {
-        guard told.count <= words.count else { return false }
-        // Nobody but the child may be called they, unless their own words do.
-        let isAmbiguous = source.contains { $0.tokens.contains(.other(Self.anybody)) }
-        let isSame = zip(told, words).allSatisfy { told, word in
-            told == word || told == .other(Self.anybody) && word == .child && !isAmbiguous
+    /// Whether the tokens of a summary are those of the person's words, or leave out only a prepositional phrase at the
+    /// end.
+    private func isMatch(_ summary: [Token], _ words: [Token]) -> Bool {
+        guard summary.count <= words.count else { return false }
+        // "They" may be the child only if the person's words do not use it for others.
+        let isAmbiguous = source.contains { $0.tokens.contains(.other(Self.genderNeutralPronoun)) }
+        let isSame = zip(summary, words).allSatisfy { token, word in
+            token == word || token == .other(Self.genderNeutralPronoun) && word == .child && !isAmbiguous
         }
-        guard isSame, told.count < words.count else { return isSame && !told.isEmpty }
-        // What is left out at the end begins with a preposition and denies nothing.
-        guard told.count > 1, case .word(_, true) = words[told.count] else { return false }
+        guard isSame, summary.count < words.count else { return isSame && !summary.isEmpty }
+        // The part that is left out at the end begins with a preposition, and nothing is negated.
+        guard summary.count > 1, case .word(_, true) = words[summary.count] else { return false }
         return !words.contains(.negation)
     }
 }
@@ -196,14 +201,15 @@ struct DescriptionCheck {
         terms = vocabulary.sentences(of: words).flatMap(\.terms)
     }
 
+    /// Returns the fault of a description; nil if it may be used.
     func refusal(of text: String) -> OutputCheck.Refusal? {
-        let told = vocabulary.sentences(of: text).flatMap(\.terms)
-        let known = Set(terms.map(\.stem))
-        let isSaid = told.allSatisfy {
-            known.contains($0.stem) || vocabulary.has($0.word, in: .plain) || vocabulary.has($0.word, in: .task)
+        let description = vocabulary.sentences(of: text).flatMap(\.terms)
+        let knownStems = Set(terms.map(\.stem))
+        let isProven = description.allSatisfy {
+            knownStems.contains($0.stem) || vocabulary.has($0.word, in: .plain) || vocabulary.has($0.word, in: .task)
         }
-        guard isSaid else { return .word }
+        guard isProven else { return .word }
         func negations(_ terms: [Sentence.Term]) -> Int { terms.count { vocabulary.has($0.word, in: .negation) } }
-        return negations(told) == negations(terms) ? nil : .statement
+        return negations(description) == negations(terms) ? nil : .statement
     }
 }

@@ -1,8 +1,8 @@
 import Domain
 
-/// The words by which a model's text is proven, in one language, parsed from a file.
+/// The words for proving a model's text in one language, parsed from a file.
 ///
-/// An empty vocabulary lets nothing through but the rules' own words.
+/// An empty vocabulary allows only the rules' own words.
 public struct Vocabulary: Sendable {
     /// A list of single words.
     enum Group: String, Sendable, CaseIterable {
@@ -12,26 +12,27 @@ public struct Vocabulary: Sendable {
         case negation
         /// Words that limit a statement: a condition, an order, a time, an amount.
         case limit
-        /// Words that join two parts of a sentence.
+        /// Words that join two parts of a sentence, such as “because”.
         case joint
         /// The author of an excuse, in their own words.
         case selfReference = "self"
         /// A word for a person.
         case person
-        /// Says nothing in an excuse.
+        /// Words without information in an excuse.
         case bare
-        /// May be left out of an excuse.
+        /// Words that a summary may leave out of an excuse.
         case filler
-        /// Begins what may be left out at the end of an excuse's clause.
+        /// Prepositions: a summary may leave out the phrase that one begins at the end of a clause.
         case preposition
-        /// May begin a sentence of a summary.
+        /// Words that may begin a sentence of a summary.
         case opening
-        /// Says of the child that it says something.
+        /// Verbs of speech after “the child”.
         case speech
+        /// Words of refusal.
         case refusal
-        /// May be added to its author's words in the description of a nag.
+        /// Words that the description of a nag may add to its author's words.
         case task
-        /// Stands between a figure and its whole.
+        /// Words between a part and its total, as in “2 of 3”.
         case figureOf = "figure_of"
         case figureCompleted = "figure_completed"
         case figureMissed = "figure_missed"
@@ -44,15 +45,17 @@ public struct Vocabulary: Sendable {
 
     private var groups: [Group: Set<String>] = [:]
     private var courtesies: [AITone: PhraseTable] = [:]
-    private(set) var praise = PhraseTable()
-    private(set) var asking = PhraseTable()
+    private(set) var praisePhrases = PhraseTable()
+    /// The phrases that make a sentence a question, such as “could you”.
+    private(set) var requestPhrases = PhraseTable()
     private(set) var synonyms = PhraseTable()
     private var contractions: [String: [String]] = [:]
     private var endings: [String] = []
+    /// The stems of irregular forms.
     private var forms: [String: String] = [:]
-    /// Pronouns of other people, by the first form of each.
+    /// The first forms of the pronouns of other people, by each form.
     private var pronouns: [String: String] = [:]
-    /// Words that no model says, whatever the facts have.
+    /// Phrases that no model may write, whatever the facts contain.
     private(set) var forbidden = PhraseMatcher<String>()
 
     init() {}
@@ -66,7 +69,7 @@ public struct Vocabulary: Sendable {
 
     /// Parses a file in the form of a pool. An unknown key, tone or group is an error.
     public init(parsing bytes: [UInt8]) throws(PoolError) {
-        try PoolLine.read(bytes, longestText: 280) { line throws(PoolProblem) in try add(line) }
+        try PoolLine.read(bytes, maxTextLength: 280) { line throws(PoolProblem) in try add(line) }
     }
 
     private mutating func add(_ line: PoolLine) throws(PoolProblem) {
@@ -82,9 +85,9 @@ public struct Vocabulary: Sendable {
         case ("courtesy", 1):
             let tone = AITone(rawValue: keys[0])
             guard tone != nil || keys[0] == "any" else { throw PoolProblem("unknown \(keys[0])") }
-            for one in tone.map({ [$0] }) ?? AITone.allCases { courtesies[one, default: PhraseTable()].add(phrase) }
-        case ("praise", 0): praise.add(phrase)
-        case ("asking", 0): asking.add(phrase)
+            for each in tone.map({ [$0] }) ?? AITone.allCases { courtesies[each, default: PhraseTable()].add(phrase) }
+        case ("praise", 0): praisePhrases.add(phrase)
+        case ("asking", 0): requestPhrases.add(phrase)
         case ("same", 1...): synonyms.add(phrase, as: keys)
         case ("contraction", 1): contractions[keys[0]] = phrase
         case ("ending", 0): endings += phrase
@@ -101,20 +104,20 @@ public struct Vocabulary: Sendable {
     /// Whether a word, in lower case, is in the group.
     func has(_ word: String, in group: Group) -> Bool { groups[group]?.contains(word) ?? false }
 
-    /// The phrases that may be added in a tone.
+    /// Returns the courteous phrases that may be added in a tone.
     func courtesy(_ tone: AITone) -> PhraseTable { courtesies[tone] ?? PhraseTable() }
 
-    /// Whether a word turns a statement around or bounds it.
+    /// Whether a word negates or limits a statement.
     func isGuarded(_ word: String) -> Bool { has(word, in: .negation) || has(word, in: .limit) }
 
-    /// The first form of a pronoun of another person, as "they" of "their"; nil for other words.
+    /// Returns the first form of a pronoun for another person, such as "they" for "their"; nil for other words.
     func pronoun(of word: String) -> String? { pronouns[word] }
 
-    /// The words that a word stands for: two for a contraction.
+    /// Returns the words of a contraction, or the word itself.
     func expanded(_ word: String) -> [String] { contractions[word] ?? [word] }
 
-    /// The part of a word that its forms share: without one ending, a final `e`, and the second of two equal last letters.
-    /// A stem has at least three letters.
+    /// Returns the part of a word that its forms share: without one ending, a final `e`, and the second of two equal
+    /// last letters.
     func stem(of word: String) -> String {
         var stem = forms[word] ?? word
         if let ending = endings.first(where: { stem.hasSuffix($0) && stem.count >= $0.count + ($0 == "ies" ? 2 : 3) }) {
@@ -127,18 +130,19 @@ public struct Vocabulary: Sendable {
     }
 }
 
-/// Phrases that are found at a place of a text, the longest first.
+/// A table of phrases that finds the longest one at the beginning of words.
 struct PhraseTable: Sendable {
     private var phrases: [String: [(words: [String], meaning: [String])]] = [:]
 
-    /// - Parameter meaning: the words that it stands for.
+    /// Adds a phrase.
+    /// - Parameter meaning: the words that replace it; empty for a phrase without synonyms.
     mutating func add(_ words: [String], as meaning: [String] = []) {
         guard let first = words.first else { return }
         phrases[first, default: []].append((words, meaning))
         phrases[first]?.sort { $0.words.count > $1.words.count }
     }
 
-    /// The longest phrase that begins the words: how many it has, and the words that it stands for.
+    /// Returns the longest phrase that the words begin with: the number of its words, and the words that replace it.
     func match(_ words: ArraySlice<String>) -> (count: Int, meaning: [String])? {
         guard let first = words.first else { return nil }
         return phrases[first]?.first { words.starts(with: $0.words) }.map { ($0.words.count, $0.meaning) }

@@ -1,20 +1,20 @@
-/// Bytes in which several patterns are searched.
+/// Bytes in which several patterns are searched for.
 struct SearchedBytes {
     private let bytes: [UInt8]
-    /// One bit for each pair of neighbouring bytes, by its hash.
-    private var pairs = [UInt64](repeating: 0, count: 64)
+    /// The hashes of all pairs of neighbouring bytes, as a bit set.
+    private var pairHashes = [UInt64](repeating: 0, count: 64)
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         for (first, second) in zip(bytes, bytes.dropFirst()) {
-            let pair = BytePattern.pair(first, second)
-            pairs[pair >> 6] |= 1 << UInt64(pair & 63)
+            let hash = BytePattern.pairHash(first, second)
+            pairHashes[hash >> 6] |= 1 << UInt64(hash & 63)
         }
     }
 
-    /// Whether a pattern occurs. UTF-8 has no character that begins inside another, so bytes are enough.
+    /// Whether a pattern occurs. In UTF-8 no character begins inside another, so it is enough to compare bytes.
     func contains(_ pattern: BytePattern) -> Bool {
-        for pair in pattern.pairs where pairs[pair >> 6] & (1 << UInt64(pair & 63)) == 0 { return false }
+        for hash in pattern.pairHashes where pairHashes[hash >> 6] & (1 << UInt64(hash & 63)) == 0 { return false }
         return pattern.occurs(in: bytes)
     }
 }
@@ -22,10 +22,10 @@ struct SearchedBytes {
 /// Bytes to search for. A search takes time linear in the searched text.
 struct BytePattern: Sendable {
     private let bytes: [UInt8]
-    /// The length, for each prefix, of its longest proper prefix that is also its suffix (Knuth, Morris, Pratt).
+    /// The length of the longest proper prefix that is also a suffix, for each prefix (Knuth, Morris, Pratt).
     private let borders: [Int]
-    /// Hashes of its first pairs of bytes: where one is missing, the pattern does not occur.
-    let pairs: [Int]
+    /// The hashes of its first pairs of bytes. If a text lacks one of them, the pattern does not occur in it.
+    let pairHashes: [Int]
 
     init(_ bytes: [UInt8]) {
         var borders = [Int](repeating: 0, count: bytes.count)
@@ -37,10 +37,11 @@ struct BytePattern: Sendable {
         }
         self.bytes = bytes
         self.borders = borders
-        pairs = zip(bytes, bytes.dropFirst()).prefix(8).map(Self.pair)
+        pairHashes = zip(bytes, bytes.dropFirst()).prefix(8).map(Self.pairHash)
     }
 
-    static func pair(_ first: UInt8, _ second: UInt8) -> Int { (Int(first) &* 31 &+ Int(second) &* 131) & 4_095 }
+    /// Returns a hash of two neighbouring bytes, below 4,096.
+    static func pairHash(_ first: UInt8, _ second: UInt8) -> Int { (Int(first) &* 31 &+ Int(second) &* 131) & 4_095 }
 
     func occurs(in text: [UInt8]) -> Bool {
         guard !bytes.isEmpty else { return true }

@@ -10,28 +10,29 @@ public struct Constraint: Hashable, Sendable {
     public let name: String
     public let type: ConstraintType
     public let isEnabled: Bool
-    /// 1 to 999; a smaller number is evaluated earlier.
+    /// 1 to 999; a constraint with a smaller number is evaluated earlier.
     public let priority: Int
-    /// 1 to 10; all must hold.
+    /// One to ten conditions, all of which must hold.
     public let conditions: [ConstraintCondition]
     public let action: ConstraintAction
 
-    /// - Throws: what is wrong, with the path of the field.
+    /// Creates a constraint of valid parts.
+    /// - Throws: the first fault, with the path of its field.
     public init(
         id: ConstraintID, scope: ConstraintScope, name: String, type: ConstraintType, isEnabled: Bool = true,
         priority: Int, conditions: [ConstraintCondition], action: ConstraintAction
     ) throws(ConstraintFault) {
         let name = trimmed(name)
         guard !name.isEmpty else { throw ConstraintFault("name", "must not be empty") }
-        guard name.unicodeScalars.count <= ConstraintLimit.nameLength else {
-            throw ConstraintFault("name", "must have at most \(ConstraintLimit.nameLength) characters")
+        guard name.unicodeScalars.count <= ConstraintLimit.maxNameLength else {
+            throw ConstraintFault("name", "must have at most \(ConstraintLimit.maxNameLength) characters")
         }
-        guard ConstraintLimit.priorities.contains(priority) else {
+        guard ConstraintLimit.priorityRange.contains(priority) else {
             throw ConstraintFault("priority", "must be from 1 to 999")
         }
         guard !conditions.isEmpty else { throw ConstraintFault("conditions", "must have at least one condition") }
-        guard conditions.count <= ConstraintLimit.conditions else {
-            throw ConstraintFault("conditions", "must have at most \(ConstraintLimit.conditions) conditions")
+        guard conditions.count <= ConstraintLimit.maxConditions else {
+            throw ConstraintFault("conditions", "must have at most \(ConstraintLimit.maxConditions) conditions")
         }
         self.id = id
         self.scope = scope
@@ -46,19 +47,19 @@ public struct Constraint: Hashable, Sendable {
 
 /// The limits of constraints. Lengths count Unicode scalars.
 public enum ConstraintLimit {
-    public static let nameLength = 80
-    public static let priorities = 1...999
-    public static let conditions = 10
-    public static let valueLength = 500
-    public static let tokens = 0...10_000_000
-    public static let actionTextLength = 280
-    /// The number of constraints that a family has at most, and that a person has beside them.
+    public static let maxNameLength = 80
+    public static let priorityRange = 1...999
+    public static let maxConditions = 10
+    public static let maxValueLength = 500
+    public static let tokenCounts = 0...10_000_000
+    public static let maxActionTextLength = 280
+    /// The maximum number of constraints of a family, and of a person.
     public static let constraintsPerScope = 100
-    /// The number of texts that all constraints of a scope look for at most: each costs time at every question.
+    /// The maximum number of texts that all constraints of a scope look for, because each costs time at every question.
     public static let textsPerScope = 500
 }
 
-/// A fault of a constraint that somebody wrote.
+/// A fault of a constraint in a request or a file.
 public struct ConstraintFault: Error, Hashable, Sendable {
     /// The path of the field, such as `conditions[1].value`.
     public let field: String
@@ -78,8 +79,10 @@ public struct ConstraintCondition: Hashable, Sendable {
     /// `notContains`; for `token_count` decimal digits; else the name of an intent or a privacy level.
     public let value: String
 
-    /// - Parameter index: the condition's place in its constraint, for the path in an error.
-    /// - Throws: an unknown field, an operator that the field does not have, or a value not of the field's type.
+    /// Creates a condition of valid parts.
+    /// - Parameter index: the index of the condition in its constraint, for the path in an error.
+    /// - Throws: a fault for an unknown field, an operator that the field does not have, or a value that is not of the
+    ///   field's type.
     public init(
         field: String, operator name: String, value: String, at index: Int = 0
     ) throws(ConstraintFault) {
@@ -96,7 +99,7 @@ public struct ConstraintCondition: Hashable, Sendable {
         self.value = value
     }
 
-    /// Creates a condition of the templates, whose values a test checks.
+    /// Creates a condition of a template, without checks, because a test checks the templates.
     init(_ field: ConstraintField, _ comparison: ConstraintOperator, _ value: String) {
         self.field = field
         self.comparison = comparison
@@ -112,6 +115,7 @@ public struct ConstraintCondition: Hashable, Sendable {
 }
 
 extension ConstraintField {
+    /// The operators that the field can have.
     public var operators: [ConstraintOperator] {
         switch self {
         case .content: [.contains, .notContains, .equals, .notEquals]
@@ -120,27 +124,28 @@ extension ConstraintField {
         }
     }
 
+    /// Returns the fault of a value, as the end of a sentence; nil if it is valid.
     fileprivate func fault(of value: String, _ comparison: ConstraintOperator) -> String? {
         switch self {
         case .content:
             guard !value.isEmpty else { return "must not be empty" }
-            guard value.unicodeScalars.count <= ConstraintLimit.valueLength else {
-                return "must have at most \(ConstraintLimit.valueLength) characters"
+            guard value.unicodeScalars.count <= ConstraintLimit.maxValueLength else {
+                return "must have at most \(ConstraintLimit.maxValueLength) characters"
             }
             guard comparison == .contains || comparison == .notContains else { return nil }
             return ConstraintCondition.alternatives(of: value).contains(where: \.isEmpty)
                 ? "must not have an empty alternative" : nil
         case .tokenCount:
-            return tokens(value) == nil ? "must be a number from 0 to 10000000" : nil
+            return parseTokenCount(value) == nil ? "must be a number from 0 to 10000000" : nil
         case .intent: return QuestionIntent(rawValue: value) == nil ? "is not an intent" : nil
         case .privacyLevel: return PrivacyLevel(rawValue: value) == nil ? "is not a privacy level" : nil
         }
     }
 }
 
-/// A number of tokens in decimal digits; nil for a sign, another character or a number out of range.
-func tokens(_ text: String) -> Int? {
+/// Returns a number of tokens in decimal digits; nil for a sign, another character or a number out of range.
+func parseTokenCount(_ text: String) -> Int? {
     guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 })
     else { return nil }
-    return Int(text).flatMap { ConstraintLimit.tokens.contains($0) ? $0 : nil }
+    return Int(text).flatMap { ConstraintLimit.tokenCounts.contains($0) ? $0 : nil }
 }

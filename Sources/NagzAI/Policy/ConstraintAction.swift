@@ -8,8 +8,9 @@ public enum ConstraintAction: Hashable, Sendable {
     case requireConfirmation(prompt: String)
     case warn(message: String)
 
-    /// Creates an action from the parts of its wire form; `text` is the value of the field that `Kind.textField` names.
-    /// - Throws: an unknown type, or a text that is missing, empty or too long.
+    /// Creates an action from the parts of its wire form.
+    /// - Parameter text: the value of the field that `Kind.textField` names.
+    /// - Throws: a fault for an unknown type, or for a text that is missing, empty or too long.
     public init(type: String, text: String?) throws(ConstraintFault) {
         guard let kind = Kind(rawValue: type) else { throw ConstraintFault("action.type", "is not a known action") }
         let text = text ?? ""
@@ -32,7 +33,7 @@ public enum ConstraintAction: Hashable, Sendable {
         case requireConfirmation = "require_confirmation"
         case warn
 
-        /// The wire field of the action's text; nil for an action without one.
+        /// The name of the action's text on the wire; nil for an action without a text.
         public var textField: String? {
             switch self {
             case .block: "reason"
@@ -42,7 +43,7 @@ public enum ConstraintAction: Hashable, Sendable {
             }
         }
 
-        /// The stronger one is smaller.
+        /// A stronger kind is smaller.
         public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
@@ -66,7 +67,7 @@ public enum ConstraintAction: Hashable, Sendable {
         }
     }
 
-    /// The text that a person reads; nil for an action without one.
+    /// The text that a person reads; nil for an action without a text.
     public var text: String? {
         switch self {
         case .block(let text), .requireConfirmation(let text), .warn(let text): text
@@ -74,12 +75,13 @@ public enum ConstraintAction: Hashable, Sendable {
         }
     }
 
+    /// Returns the action if its text is valid.
     func checked() throws(ConstraintFault) -> ConstraintAction {
         guard let field = kind.textField, let text else { return self }
         guard !trimmed(text).isEmpty else { throw ConstraintFault("action.\(field)", "must not be empty") }
-        guard text.unicodeScalars.count <= ConstraintLimit.actionTextLength else {
+        guard text.unicodeScalars.count <= ConstraintLimit.maxActionTextLength else {
             throw ConstraintFault(
-                "action.\(field)", "must have at most \(ConstraintLimit.actionTextLength) characters")
+                "action.\(field)", "must have at most \(ConstraintLimit.maxActionTextLength) characters")
         }
         return self
     }

@@ -1,42 +1,43 @@
 import Domain
 
-/// The constraints of one scope by priority.
+/// The order of the constraints of one scope, each of which has its own priority.
 public struct ConstraintOrder: Hashable, Sendable {
+    /// The IDs by priority.
     public private(set) var ids: [Int: ConstraintID]
 
-    /// - Parameter ids: by priority.
+    /// - Parameter ids: the IDs by priority.
     public init(_ ids: [Int: ConstraintID]) { self.ids = ids }
 
     public var count: Int { ids.count }
 
-    /// Gives a constraint a priority. If another constraint has it, that one moves to the next priority, and so on up
-    /// to the first free one; the others keep their order.
-    /// - Throws: a fault in `priority` if no priority from there on is free; nothing is changed then.
+    /// Inserts a constraint with a priority. If another constraint has it, that one moves to the next priority, and so
+    /// on up to the first free one.
+    /// - Throws: a fault in `priority` if neither it nor a higher one is free. The order is unchanged then.
     public mutating func insert(_ id: ConstraintID, at priority: Int) throws(ConstraintFault) {
-        let places = priority...max(priority, ConstraintLimit.priorities.upperBound)
-        guard let free = places.first(where: { ids[$0] == nil }) else {
+        let candidates = priority...max(priority, ConstraintLimit.priorityRange.upperBound)
+        guard let freePriority = candidates.first(where: { ids[$0] == nil }) else {
             throw ConstraintFault("priority", "leaves no room for the constraints after it")
         }
-        for place in stride(from: free, to: priority, by: -1) { ids[place] = ids[place - 1] }
+        for target in stride(from: freePriority, to: priority, by: -1) { ids[target] = ids[target - 1] }
         ids[priority] = id
     }
 
     public mutating func remove(_ id: ConstraintID) {
-        for (priority, other) in ids where other == id { ids[priority] = nil }
+        for (priority, candidate) in ids where candidate == id { ids[priority] = nil }
     }
 
-    /// Reorders some constraints, which exchange their priorities among themselves.
+    /// Reorders some constraints. They exchange their priorities, and the others keep theirs.
     public mutating func reorder(_ order: [ConstraintID]) {
         let members = Set(order)
         let priorities = ids.filter { members.contains($0.value) }.map(\.key).sorted()
         for (priority, id) in zip(priorities, order) { ids[priority] = id }
     }
 
-    /// Returns the constraints that `earlier` has with another priority, ordered by their present priority.
+    /// Returns the constraints that have another priority in `earlier`, ordered by their priority here.
     public func moved(since earlier: ConstraintOrder) -> [(id: ConstraintID, priority: Int)] {
-        let before = Set(earlier.ids.values)
+        let earlierIDs = Set(earlier.ids.values)
         return ids.sorted { $0.key < $1.key }.filter { priority, id in
-            before.contains(id) && earlier.ids[priority] != id
+            earlierIDs.contains(id) && earlier.ids[priority] != id
         }.map { ($0.value, $0.key) }
     }
 }

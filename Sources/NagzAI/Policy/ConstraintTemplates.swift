@@ -25,8 +25,8 @@ public struct ConstraintTemplate: Hashable, Sendable {
             action: .block(reason: "This prompt contains restricted keywords")),
     ]
 
-    /// The template's constraint.
-    /// - Throws: a fault in `priority`.
+    /// Creates a constraint from the template.
+    /// - Throws: a fault if the priority is out of range.
     public func constraint(
         id: ConstraintID, scope: ConstraintScope, priority: Int
     ) throws(ConstraintFault) -> Constraint {

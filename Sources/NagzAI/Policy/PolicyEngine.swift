@@ -1,9 +1,9 @@
 import Domain
 
-/// The constraints of one person's questions, prepared once for many questions.
+/// Evaluates the constraints that apply to a person's questions, prepared for many questions.
 ///
-/// The constraints of the family and the person's own are one set, in the order of priority and then identifier. The
-/// result depends on nothing but that set and the question.
+/// The constraints of the family and the person's own are one list, by priority and then ID. The result depends only on
+/// that list and the question.
 public struct PolicyEngine: Sendable {
     private let constraints: [PreparedConstraint]
     private let ids: [ConstraintID]
@@ -53,13 +53,13 @@ public struct PolicyResult: Hashable, Sendable {
     /// The first constraint that blocks the question; nil if none does.
     public internal(set) var violation: ConstraintViolation?
 
-    /// The result where no constraint was evaluated.
+    /// The result if there are no constraints.
     public static let nothing = PolicyResult()
 
     public var isAllowed: Bool { violation == nil }
 }
 
-/// The constraint that blocks a question, and why.
+/// The constraint that blocks a question, and its reason.
 public struct ConstraintViolation: Hashable, Sendable {
     public let constraint: ConstraintID
     public let reason: String
@@ -82,22 +82,23 @@ private struct PreparedConstraint: Sendable {
     }
 }
 
+/// A condition with its value ready to compare.
 private enum PreparedCondition: Sendable {
-    case contains([SearchPattern], Bool)
-    case equals(MatchedText, Bool)
+    case contains([SearchPattern], expected: Bool)
+    case equals(MatchedText, expected: Bool)
     case tokenCount(ConstraintOperator, Int)
-    case intent(QuestionIntent?, Bool)
-    case privacyLevel(PrivacyLevel?, Bool)
+    case intent(QuestionIntent?, expected: Bool)
+    case privacyLevel(PrivacyLevel?, expected: Bool)
 
     init(_ condition: ConstraintCondition) {
         let isPositive = condition.comparison == .contains || condition.comparison == .equals
         switch condition.field {
         case .content where condition.comparison == .contains || condition.comparison == .notContains:
-            self = .contains(condition.alternatives.map { SearchPattern($0) }, isPositive)
-        case .content: self = .equals(MatchedText(condition.value), isPositive)
-        case .tokenCount: self = .tokenCount(condition.comparison, tokens(condition.value) ?? 0)
-        case .intent: self = .intent(QuestionIntent(rawValue: condition.value), isPositive)
-        case .privacyLevel: self = .privacyLevel(PrivacyLevel(rawValue: condition.value), isPositive)
+            self = .contains(condition.alternatives.map { SearchPattern($0) }, expected: isPositive)
+        case .content: self = .equals(MatchedText(condition.value), expected: isPositive)
+        case .tokenCount: self = .tokenCount(condition.comparison, parseTokenCount(condition.value) ?? 0)
+        case .intent: self = .intent(QuestionIntent(rawValue: condition.value), expected: isPositive)
+        case .privacyLevel: self = .privacyLevel(PrivacyLevel(rawValue: condition.value), expected: isPositive)
         }
     }
 

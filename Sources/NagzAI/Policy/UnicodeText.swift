@@ -1,27 +1,29 @@
 // Unicode's data files for compatibility forms and look-alikes (UTS 39) are in the ICU that comes with the toolchain and
-// that Foundation uses. The standard library has neither, and a copy of the data here would grow old.
+// that Foundation uses. The standard library has neither, and a copy of the data here would become outdated.
 import _FoundationICU
 
 /// Mappings of Unicode, from the toolchain's ICU.
 enum UnicodeText {
-    /// NFKC_Casefold: compatibility forms, full case folding, and no default-ignorable character.
+    /// Returns the NFKC_Casefold of a text: compatibility forms, full case folding, and no default-ignorable character.
     static func caseFolded(_ text: String) -> String {
-        mapped(text) { source, count, target, capacity, status in
-            swift_unorm2_normalize(ICU.shared.caseFolding, source, count, target, capacity, status)
+        transform(text) { source, count, target, capacity, status in
+            swift_unorm2_normalize(ICU.shared.caseFoldNormalizer, source, count, target, capacity, status)
         }
     }
 
-    /// The skeleton of UTS 39: texts that look alike have the same one.
+    /// Returns the skeleton of UTS 39, which is equal for texts that look alike.
     static func skeleton(_ text: String) -> String {
-        mapped(text) { source, count, target, capacity, status in
-            swift_uspoof_getSkeleton(ICU.shared.lookalikes, 0, source, count, target, capacity, status)
+        transform(text) { source, count, target, capacity, status in
+            swift_uspoof_getSkeleton(ICU.shared.spoofChecker, 0, source, count, target, capacity, status)
         }
     }
 
-    /// Maps a text with ICU, which is called a second time if the first buffer is too small.
-    private static func mapped(
+    /// Transforms a text with a function of ICU, which is called again if the first buffer is too small.
+    private static func transform(
         _ text: String,
-        _ map: (UnsafePointer<UInt16>?, Int32, UnsafeMutablePointer<UInt16>?, Int32, UnsafeMutablePointer<UErrorCode>)
+        _ function: (
+            UnsafePointer<UInt16>?, Int32, UnsafeMutablePointer<UInt16>?, Int32, UnsafeMutablePointer<UErrorCode>
+        )
             ->
             Int32
     ) -> String {
@@ -32,7 +34,7 @@ enum UnicodeText {
             var status = U_ZERO_ERROR
             var needed = 0
             let target = [UInt16](unsafeUninitializedCapacity: capacity) { buffer, length in
-                needed = Int(map(source, count, buffer.baseAddress, Int32(clamping: capacity), &status))
+                needed = Int(function(source, count, buffer.baseAddress, Int32(clamping: capacity), &status))
                 length = status.rawValue <= U_ZERO_ERROR.rawValue ? min(needed, capacity) : 0
             }
             if status.rawValue <= U_ZERO_ERROR.rawValue { return String(decoding: target, as: UTF16.self) }
@@ -43,18 +45,18 @@ enum UnicodeText {
     }
 }
 
-/// ICU's objects, which never change after they were opened.
+/// ICU's objects, which are immutable once opened.
 private struct ICU: @unchecked Sendable {
     static let shared = ICU()
 
-    let caseFolding: OpaquePointer?
-    let lookalikes: OpaquePointer?
+    let caseFoldNormalizer: OpaquePointer?
+    let spoofChecker: OpaquePointer?
 
     private init() {
         var status = U_ZERO_ERROR
-        caseFolding = swift_unorm2_getNFKCCasefoldInstance(&status)
-        lookalikes = swift_uspoof_open(&status)
-        // They are part of the program: without them no constraint could be trusted.
+        caseFoldNormalizer = swift_unorm2_getNFKCCasefoldInstance(&status)
+        spoofChecker = swift_uspoof_open(&status)
+        // The data is part of the program. Without it constraints could be evaded.
         precondition(status.rawValue <= U_ZERO_ERROR.rawValue, "the toolchain's ICU has no data")
     }
 }

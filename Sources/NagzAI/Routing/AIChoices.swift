@@ -1,20 +1,20 @@
 import Domain
 
-/// The choices of a person for all their questions.
+/// A person's choices for all their questions to the AI.
 public struct AIChoices: Hashable, Sendable {
     public var mode: AIMode
     public var privacyLevel: PrivacyLevel
-    /// Questions to the coach with more tokens go to the server; the words of an excuse stay on the device.
+    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay there anyway.
     public var tokenThreshold: Int
     /// The number of days for which the history of their questions is kept.
     public var logRetentionDays: Int
-    /// Whether the history has only questions that got no answer.
+    /// Whether the history keeps only questions without an answer.
     public var logsErrorsOnly: Bool
-    /// The model on a device that writes first, as a `ProviderName`; nil for the system's.
+    /// The preferred model on a device, as a `ProviderName`; nil for the operating system's.
     public var localModel: String?
-    /// The model of their own keys that writes; nil where they have chosen none.
+    /// The preferred model of the person's own keys; nil if they have chosen none.
     public var cloudModel: String?
-    /// Whether a server answers them at all.
+    /// Whether a server may answer the person's questions.
     public var isServerEnabled: Bool
 
     /// The choices of a person who has made none.

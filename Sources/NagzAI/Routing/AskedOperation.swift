@@ -1,4 +1,4 @@
-/// A request to the AI: to answer one of the mediator's questions, or to read words as the draft of a nag.
+/// A kind of request to the AI: one of the mediator's operations, or `intent`, which drafts a nag from words.
 public enum AskedOperation: Hashable, Sendable, CaseIterable, RawRepresentable {
     case operation(AIOperationID)
     case intent
@@ -6,8 +6,8 @@ public enum AskedOperation: Hashable, Sendable, CaseIterable, RawRepresentable {
     public static let allCases = AIOperationID.allCases.map(Self.operation) + [.intent]
 
     public init?(rawValue: String) {
-        guard let found = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
-        self = found
+        guard let match = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = match
     }
 
     public var rawValue: String {
@@ -17,6 +17,6 @@ public enum AskedOperation: Hashable, Sendable, CaseIterable, RawRepresentable {
         }
     }
 
-    /// The task of a model for it; nil for an operation of figures alone.
+    /// The model's task; nil for an operation whose response has only figures.
     public var modelTask: ModelTask? { ModelTask(rawValue: rawValue) }
 }

@@ -1,6 +1,6 @@
-/// Whether a person agreed to what a question needed agreement for.
+/// Whether a person confirmed a question that needed a confirmation.
 public enum ConfirmationStatus: String, Sendable, CaseIterable {
     case yes, no
-    /// No agreement was needed, or the person has not answered yet.
+    /// No confirmation was needed, or the person has not decided yet.
     case none
 }

@@ -1,5 +1,5 @@
-/// The code of a question that got no answer, in `details.error_code` and in the history. A code MUST NOT change its
-/// meaning.
+/// The code for the reason why a question got no answer, in `details.error_code` and in the history. A code MUST NOT
+/// change its meaning.
 public enum ExecutionCode: String, Sendable, CaseIterable {
     case localUnavailable = "E-LOCAL-001"
     case localFailed = "E-LOCAL-002"
@@ -15,7 +15,7 @@ public enum ExecutionCode: String, Sendable, CaseIterable {
     /// A constraint, the family's policy or the person's role forbids it.
     case blocked = "E-POLICY-001"
     case confirmationNeeded = "E-POLICY-002"
-    /// The confirmation is wrong, was used before, or came too late.
+    /// The confirmation is wrong, was used before, or has expired.
     case confirmationInvalid = "E-POLICY-003"
     /// A question that must stay on the device has reached the server.
     case localQuestion = "E-PRIVACY-001"
@@ -25,12 +25,12 @@ public enum ExecutionCode: String, Sendable, CaseIterable {
     case fallbackNeedsConfirmation = "E-FALLBACK-001"
     case sessionOver = "E-SESSION-001"
     case cancelled = "E-CANCEL-001"
-    /// The question's id was used for another question, or with other settings.
+    /// The question's ID was used for another question, or with other settings.
     case questionReused = "E-QUESTION-001"
-    /// The rule that the client claims cannot have sent the question to the server.
+    /// The routing rule that the client names cannot have sent the question to the server.
     case claimImplausible = "E-QUESTION-002"
 
-    /// Whether the person may get an answer by doing something: waiting, confirming, or asking in another way.
+    /// Whether the person may still get an answer: by waiting, confirming, or asking again.
     public var isRecoverable: Bool {
         switch self {
         case .localUnavailable, .localFailed, .localTooLong, .localTooSlow, .cloudUnavailable, .cloudLimited,

@@ -1,6 +1,6 @@
 import Domain
 
-/// A question to the AI, as policy and router see it.
+/// A question to the AI, with all that constraints and router need to know of it.
 public struct Question: Hashable, Sendable {
     public var id: QuestionID
     /// The secret token of the AI session, if there is one.
@@ -31,6 +31,6 @@ public struct Question: Hashable, Sendable {
         self.askedAt = askedAt
     }
 
-    /// A quarter of the text's UTF-8 bytes, rounded up.
+    /// Returns an estimate of a text's tokens: a quarter of its UTF-8 bytes, rounded up.
     public static func estimatedTokens(of content: String) -> Int { (content.utf8.count + 3) / 4 }
 }

@@ -1,34 +1,35 @@
 import Domain
 
-/// Chooses where a question is answered: the first rule that matches, in a fixed order.
+/// Chooses the place that answers a question: the first rule that matches decides.
 public enum Router {
+    /// Returns the decision for a question, or the reason why nothing may answer it.
     /// - Parameters:
-    ///   - at: the time of the decision.
-    ///   - trace: the identifier that follows the question to its answer.
+    ///   - now: the time of the decision.
+    ///   - trace: the ID that the question keeps until its answer.
     public static func route(
         _ question: Question, _ state: RuntimeState, _ policy: PolicyResult, at now: Timestamp, trace: TraceID
     ) -> Result<RoutingDecision, RoutingFailure> {
         guard state.mode != .off else { return .failure(.switchedOff) }
         if let violation = policy.violation { return .failure(.blocked(violation)) }
-        var draft = Draft(
-            state: state, isWritten: question.operation.modelTask != nil, warnings: policy.warnings + state.notices,
+        var pending = PendingDecision(
+            state: state, hasModelTask: question.operation.modelTask != nil, warnings: policy.warnings + state.notices,
             now: now, trace: trace)
         if question.privacyLevel == .local || question.requiresOffline {
-            // A rule of the family never sends what a person marked as local.
-            if policy.effectiveAction == .forceCloud { draft.warnings.append(ignoredForceCloud) }
-            return draft.local(.privacyLocal)
+            // A constraint of the family never sends a question that the person marked as local.
+            if policy.effectiveAction == .forceCloud { pending.warnings.append(ignoredForceCloud) }
+            return pending.routeLocally(.privacyLocal)
         }
         if policy.effectiveAction == .forceLocal {
-            // Where no person's words would leave the device, the server's own records are as near.
+            // A question without a person's words is about the server's own records, so the server may answer it.
             let route: RoutingDecision.Route = state.isServer && question.content.isEmpty ? .cloud : .local
-            return draft.local(.policyForceLocal, route: route)
+            return pending.routeLocally(.policyForceLocal, route: route)
         }
-        if policy.effectiveAction == .forceCloud { return draft.cloud(.policyForceCloud) }
-        if question.privacyLevel == .cloud { return draft.cloud(.privacyCloud) }
+        if policy.effectiveAction == .forceCloud { return pending.routeToCloud(.policyForceCloud) }
+        if question.privacyLevel == .cloud { return pending.routeToCloud(.privacyCloud) }
         if state.mode != .byoOnly, state.canAnswer(question) {
-            return draft.local(.autoLocal, isFallbackAllowed: state.mode == .auto || state.mode == .heuristic)
+            return pending.routeLocally(.autoLocal, isFallbackAllowed: state.mode == .auto || state.mode == .heuristic)
         }
-        return draft.cloud(.autoCloud)
+        return pending.routeToCloud(.autoCloud)
     }
 
     /// The warning for a constraint that asks for the cloud where the person asked for the device.
@@ -45,7 +46,7 @@ extension RuntimeState {
 extension AIMode {
     /// Whether the mode lets a model on the device write: the operating system's, or one behind a gateway on its
     /// loopback address.
-    public func uses(systemModel isOfSystem: Bool) -> Bool {
+    public func allowsDeviceModel(isOfSystem: Bool) -> Bool {
         switch self {
         case .auto: true
         case .onDeviceOnly: isOfSystem
@@ -58,34 +59,36 @@ extension AIMode {
     public var staysOnDevice: Bool { self == .onDeviceOnly || self == .localOnly }
 }
 
-/// A decision without its route.
-private struct Draft {
+/// A decision that has no route yet.
+private struct PendingDecision {
     let state: RuntimeState
-    /// Whether a model may write the answer; otherwise its figures are the rules'.
-    let isWritten: Bool
+    /// Whether a model may write the answer. Otherwise it has only figures, which the rules give.
+    let hasModelTask: Bool
     var warnings: [String]
     let now: Timestamp
     let trace: TraceID
 
-    func local(
+    /// Returns the decision for an answer near the person; by default on their device.
+    func routeLocally(
         _ rule: RoutingRule, route: RoutingDecision.Route = .local, isFallbackAllowed: Bool = false
     ) -> Result<RoutingDecision, RoutingFailure> {
         switch state.mode {
         case .byoOnly: return .failure(.localModelUnavailable)
-        // The rules are not what this mode promises.
+        // This mode promises the operating system's model, so the rules must not answer instead.
         case .onDeviceOnly where state.local.model?.isOfSystem != true: return .failure(.localModelUnavailable)
-        case .onDeviceOnly where !isWritten: return .failure(.nothingToWrite)
+        case .onDeviceOnly where !hasModelTask: return .failure(.nothingToWrite)
         case .heuristic, .auto, .onDeviceOnly, .localOnly, .off: break
         }
         return .success(decision(route, localProvider, rule, isFallbackAllowed))
     }
 
-    func cloud(_ rule: RoutingRule) -> Result<RoutingDecision, RoutingFailure> {
+    /// Returns the decision for an answer by the server, or by a model that it asks.
+    func routeToCloud(_ rule: RoutingRule) -> Result<RoutingDecision, RoutingFailure> {
         switch state.mode {
         case .onDeviceOnly, .localOnly: return .failure(.localModelUnavailable)
         case .byoOnly where state.ownProviderModel == nil: return .failure(.ownProviderMissing)
         case .byoOnly where !state.isThirdPartyAllowed: return .failure(.thirdPartyForbidden)
-        case .byoOnly where !isWritten: return .failure(.nothingToWrite)
+        case .byoOnly where !hasModelTask: return .failure(.nothingToWrite)
         case .heuristic, .auto, .byoOnly, .off: break
         }
         guard state.network == .online else { return .failure(.networkUnavailable) }
@@ -94,20 +97,21 @@ private struct Draft {
 
     private typealias Provider = (name: ProviderName, task: TaskType, model: String?)
 
-    private static let rules: Provider = (.heuristic, .heuristic, nil)
+    private static let heuristicProvider: Provider = (.heuristic, .heuristic, nil)
 
     private var localProvider: Provider {
-        guard isWritten, let model = state.local.model, state.mode.uses(systemModel: model.isOfSystem) else {
-            return Self.rules
+        guard hasModelTask, let model = state.local.model, state.mode.allowsDeviceModel(isOfSystem: model.isOfSystem)
+        else {
+            return Self.heuristicProvider
         }
         return (model.isOfSystem ? .foundationModels : .localModel, .localModel, model.name)
     }
 
     private var cloudProvider: Provider {
-        guard isWritten, state.mode == .auto || state.mode == .byoOnly else { return Self.rules }
+        guard hasModelTask, state.mode == .auto || state.mode == .byoOnly else { return Self.heuristicProvider }
         if let model = state.ownProviderModel, state.isThirdPartyAllowed { return (.ownProvider, .cloudModel, model) }
         if let model = state.gatewayModel { return (.serverGateway, .localModel, model) }
-        return Self.rules
+        return Self.heuristicProvider
     }
 
     private func decision(

@@ -1,24 +1,24 @@
 import Domain
 
-/// The decision of the router: the route of a question, its provider and the rule.
+/// The decision of the router: the route of a question, its provider, and the rule that chose them.
 public struct RoutingDecision: Hashable, Sendable {
     public enum Route: String, Sendable, CaseIterable { case local, cloud }
 
     public let route: Route
     public let taskType: TaskType
     public let provider: ProviderName
-    /// The model's name; nil for the rules, which are no model.
+    /// The model's name; nil if the heuristics answer.
     public let model: String?
     public let rule: RoutingRule
     public let isFallbackAllowed: Bool
     public let at: Timestamp
     public let trace: TraceID
-    /// The policy's warnings, and what the router could not follow.
+    /// The warnings of constraints and router, for the person.
     public let warnings: [String]
 
-    /// The router is certain of its decision.
+    /// The confidence of the decision: always 1, because the rules are exact.
     public var confidence: Double { 1 }
-    /// The rule as people read it.
+    /// The rule as a sentence for people.
     public var reason: String { rule.text }
 }
 
@@ -34,20 +34,20 @@ public enum ProviderName: String, Sendable, CaseIterable {
     /// The person's own provider, with their own key.
     case ownProvider = "byo"
 
-    /// The providers on a device, between which a person chooses with `ai_model_local`.
-    public static let onDevice: [ProviderName] = [.foundationModels, .localModel]
+    /// The providers on a device, of which a person chooses one with `ai_model_local`.
+    public static let deviceProviders: [ProviderName] = [.foundationModels, .localModel]
 }
 
-/// A reason for which a question has no route.
+/// A reason why a question has no route.
 public enum RoutingFailure: Error, Hashable, Sendable {
     case blocked(ConstraintViolation)
     case networkUnavailable
-    /// The person's mode and the question leave no place that may answer.
+    /// The person's mode and the question allow no answer by any model or by the rules.
     case localModelUnavailable
     /// The mode asks for the person's own provider, which has no key.
     case ownProviderMissing
     case thirdPartyForbidden
-    /// The mode lets a model alone answer, and the operation has nothing but figures, which are the rules'.
+    /// The mode requires a model, but the operation's response has only figures, which the rules give.
     case nothingToWrite
     case switchedOff
 
@@ -60,7 +60,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// The code in `details.error_code`; nil for the mode `off`, which is answered with AUTHZ_DENIED alone.
+    /// The code in `details.error_code`; nil for the mode `off`, whose error has only the code AUTHZ_DENIED.
     public var code: ExecutionCode? {
         switch self {
         case .blocked, .thirdPartyForbidden: .blocked

@@ -7,7 +7,7 @@ public enum RoutingRule: String, Sendable, CaseIterable {
     case privacyCloud = "PRIVACY_CLOUD"
     case autoLocal = "AUTO_LOCAL"
     case autoCloud = "AUTO_CLOUD"
-    /// Not made by the router: a person confirmed it after the local answer failed.
+    /// A person confirmed the server after the local answer failed. The router never chooses this rule.
     case localFailureFallback = "LOCAL_FAILURE_FALLBACK"
     case networkUnavailable = "NETWORK_UNAVAILABLE"
 }

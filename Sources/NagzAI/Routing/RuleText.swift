@@ -1,7 +1,7 @@
 import Domain
 
 extension RoutingRule {
-    /// The rule as people read it, in answers, history, export and console.
+    /// The rule as a sentence for people, in answers, history, export and console.
     public var text: String {
         switch self {
         case .policyBlock: "A constraint forbids it"
@@ -18,13 +18,12 @@ extension RoutingRule {
 }
 
 extension RoutingRule {
-    /// Returns the reason for a question's route for people: the rule's text, or another one where that would be
-    /// untrue.
+    /// Returns the reason for a question's route, for people: the rule's text, or another one if that would be untrue.
     /// - Parameters:
-    ///   - route: the route by which the rule sent the question; nil for none.
+    ///   - route: the route that the rule chose; nil for none.
     ///   - taskType: the requested task.
     ///   - level: the privacy level of the question.
-    ///   - fallback: whether the person agreed to a fallback.
+    ///   - fallback: whether the person confirmed a fallback to the server.
     public func reason(
         _ route: RoutingDecision.Route?, _ taskType: TaskType, _ level: PrivacyLevel, fallback: ConfirmationStatus
     ) -> String {
@@ -44,7 +43,7 @@ extension RoutingRule {
 }
 
 extension RoutingFailure {
-    /// The failure as people read it.
+    /// The failure as a sentence for people.
     public var text: String {
         switch self {
         case .blocked(let violation): "\(RoutingRule.policyBlock.text): \(violation.reason)"

@@ -1,6 +1,6 @@
 import Domain
 
-/// The state of the device and the network, and the person's choices, as the router knows them.
+/// The state that the router needs: of the device and the network, and the person's choices.
 public struct RuntimeState: Hashable, Sendable {
     public var local: LocalCapability
     public var network: NetworkState
@@ -13,9 +13,9 @@ public struct RuntimeState: Hashable, Sendable {
     public var gatewayModel: String?
     /// Whether the family's policy and the person's role allow a third party's models.
     public var isThirdPartyAllowed: Bool
-    /// The notices for the person about the models that they have chosen; they become warnings of the decision.
+    /// Notices about the models that the person has chosen. The decision repeats them as warnings.
     public var notices: [String] = []
-    /// Whether the server decides, whose own records are the source of the facts.
+    /// Whether the server decides. Its own records are the facts.
     public var isServer: Bool
 
     public init(
@@ -36,11 +36,11 @@ public struct RuntimeState: Hashable, Sendable {
 
 /// The capability of the device to answer by itself.
 public struct LocalCapability: Hashable, Sendable {
-    /// A model that is ready; nil if only the rules are.
+    /// The model that is ready; nil if only the rules can answer.
     public var model: LocalModel?
     public var maxTokens: Int
     public var intents: Set<QuestionIntent>
-    /// Whether the device can answer at all: the rules can, if the device has their facts and these are fresh.
+    /// Whether the device can answer at all. The rules can if the device has the facts, and they are fresh.
     public var isAvailable: Bool
 
     public init(

@@ -24,12 +24,12 @@ final class NameCheck {
         knownParameters[operation.id] = known.union(names.known)
         if let first = names.unknown.first {
             guard operation.method == .get, !isStrict else { throw first.refusal }
-            let ignored = names.unknown.prefix(10).map(\.told).joined(separator: ", ")
+            let ignored = names.unknown.prefix(10).map(\.safeName).joined(separator: ", ")
             fields.insert(HeaderField(HeaderFields.ignoredParameters, ignored), at: 0)
         }
         guard isStrict else { return try (read, endpoint.body(request.body.span)) }
         let members = KnownNames()
-        let body = try members.ofBody { () throws(APIError) in try endpoint.body(request.body.span) }
+        let body = try members.recordBody { () throws(APIError) in try endpoint.body(request.body.span) }
         if let first = members.unknown.first { throw first.refusal }
         return (read, body)
     }

@@ -230,7 +230,7 @@ final class RouteTable {
         }
     }
 
-    private static func clientTrace(_ part: some Any) -> TraceID? { (part as? any NamesTrace)?.clientTrace }
+    private static func clientTrace(_ part: some Any) -> TraceID? { (part as? any HasClientTrace)?.clientTrace }
 
     /// Returns the caller that the request's token names. A request without a valid token is counted by its address.
     private func caller(
@@ -320,10 +320,10 @@ extension APIError {
 extension Endpoint {
     /// Returns the trace ID that the client sent, also when the rest of the request is invalid.
     fileprivate func clientTrace(in request: HTTP.Request) -> TraceID? {
-        if Parameters.self is any NamesTrace.Type {
+        if Parameters.self is any HasClientTrace.Type {
             return request.query.first { $0.name == "trace_id" }.flatMap { TraceID($0.value) }
         }
-        guard Body.self is any NamesTrace.Type else { return nil }
+        guard Body.self is any HasClientTrace.Type else { return nil }
         return (try? JSONValue(parsing: request.body.span))?["trace_id"]?.stringValue.flatMap { TraceID($0) }
     }
 }

@@ -10,7 +10,7 @@ extension APIError {
     static let connectionExists = APIError(.conflict, "The two of you are connected already.")
     static let tooManyConnections = APIError(
         .conflict,
-        "One of you has \(ConnectionLimit.active) connections, which is the maximum. End one of them first.")
+        "One of you has \(ConnectionLimit.activeConnections) connections, which is the maximum. End one of them first.")
 
     // MARK: Invitations
 

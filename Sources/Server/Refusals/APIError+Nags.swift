@@ -18,7 +18,7 @@ extension APIError {
         .validationFailed, "A nag can only be reported as completed.", field: "status")
     /// - Parameters:
     ///   - denial: the denial for a daily limit.
-    ///   - next: a sentence on when the person can send again, as in `NagLimit.nextDay`.
+    ///   - next: a sentence on when the person can send again, as in `NagLimit.resetSentence`.
     static func nagLimitIsReached(_ denial: Denial, next: String) -> APIError {
         APIError(.policyForbidden, "\(denial.message) \(next)", reason: denial.rawValue)
     }
@@ -86,13 +86,13 @@ extension APIError {
         field: "attachment_ids")
     static let uploadHasNoFile = APIError(.validationFailed, "Send one part with the name file.", field: "file")
     static let pictureIsTooLarge = APIError(
-        .payloadTooLarge, "A picture has at most \(AttachmentLimit.size >> 20) MB.")
+        .payloadTooLarge, "A picture has at most \(AttachmentLimit.maxBytes >> 20) MB.")
     static let tooManyPictures = APIError(.unavailable, "Too many pictures at once. Try again.", retryAfter: 1)
     static let noMemoryForPicture = APIError(
         .unavailable, "The server has no memory for this picture now. Try again.", retryAfter: 1)
     static let tooManyUnusedPictures = APIError(
         .rateLimited,
-        "You have \(AttachmentLimit.unusedBytes >> 20) MB of pictures that no nag uses, as much as one can have. Use them, or try again in an hour.",
+        "You have \(AttachmentLimit.maxUnusedBytes >> 20) MB of pictures that no nag uses, as much as one can have. Use them, or try again in an hour.",
         retryAfter: 3_600)
     static func rangeIsNotSatisfiable(size: Int) -> APIError {
         APIError(

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Server
 
-/// `nagz audit accept`: continues the log in the database although it is not the one that was signed.
+/// `nagz audit accept`: lets servers continue a log that does not extend the last signed checkpoint.
 enum AuditAccept {
     static func run(_ arguments: inout Arguments) async throws {
         let text = try arguments.value("--root")

@@ -2,7 +2,7 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz audit`: the audit log from outside the server.
+/// `nagz audit`: the commands that verify, export and maintain the audit log.
 enum AuditCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -25,22 +25,22 @@ enum AuditCommand {
     }
 }
 
-/// Prints progress on standard error, at most a few times a second, when that is a terminal.
+/// Prints progress on standard error, if that is a terminal, at most five times a second.
 struct ProgressLine {
     private let isShown = isatty(2) == 1
-    private var next = ContinuousClock.now
-    private var isDirty = false
+    private var nextUpdate = ContinuousClock.now
+    private var hasOutput = false
 
     mutating func show(_ text: @autoclosure () -> String) {
-        guard isShown, ContinuousClock.now >= next else { return }
-        next = .now + .milliseconds(200)
-        isDirty = true
+        guard isShown, ContinuousClock.now >= nextUpdate else { return }
+        nextUpdate = .now + .milliseconds(200)
+        hasOutput = true
         FileHandle.standardError.write(Data("\r\u{1b}[K\(text())".utf8))
     }
 
     mutating func clear() {
-        guard isDirty else { return }
-        isDirty = false
+        guard hasOutput else { return }
+        hasOutput = false
         FileHandle.standardError.write(Data("\r\u{1b}[K".utf8))
     }
 }

@@ -25,7 +25,7 @@ enum AuditExportCommand {
         let sink = ExportSink(output)
         if let server {
             try await server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
-            try await sink.prove(witnesses, by: server)
+            try await sink.writeProofs(for: witnesses, by: server)
         } else {
             try await AuditLogFile.export(
                 databaseURL: url, keys: try AuditKeyFile.read(arguments.given), family: family,
@@ -38,11 +38,11 @@ enum AuditExportCommand {
     }
 }
 
-/// The target of an export.
+/// The file or standard output to which an export is written.
 enum ExportOutput {
     /// The progress of an earlier run.
     struct Resumption {
-        /// The last number or position in the file; nil at the beginning.
+        /// The number or position of the last entry in the file; nil for a new file.
         var after: Int?
         var isComplete = false
     }
@@ -56,7 +56,7 @@ enum ExportOutput {
         guard let file = FileHandle(forUpdatingAtPath: path) else {
             throw Stop(.configuration, "“\(path)” cannot be written")
         }
-        var (resumption, kept) = (Resumption(), UInt64(0))
+        var (resumption, keptBytes) = (Resumption(), UInt64(0))
         var splitter = LineSplitter()
         var isForeign = false
         while let data = try file.read(upToCount: 1 << 20), !data.isEmpty {
@@ -65,7 +65,7 @@ enum ExportOutput {
                     isForeign = true
                     return
                 }
-                // The lines after the entries are written again.
+                // The lines after the entries are not kept, because they are written again.
                 switch read {
                 case .header(let header): isForeign = isForeign || header.familyID != family
                 case .entry(let entry):
@@ -77,14 +77,14 @@ enum ExportOutput {
                 case .checkpoint, .inclusion, .consistency, .other: if family != nil { return }
                 case .prune, .node: break
                 }
-                kept += UInt64(line.count) + 1
+                keptBytes += UInt64(line.count) + 1
             }
         }
         guard !isForeign else {
             throw Stop(.configuration, "“\(path)” is not an export of this log: name another file")
         }
         if !resumption.isComplete {
-            try file.truncate(atOffset: kept)
+            try file.truncate(atOffset: keptBytes)
             try file.seekToEnd()
         }
         return (file, resumption)
@@ -126,17 +126,18 @@ final class ExportSink: Sendable {
         }
     }
 
-    /// Adds the proofs that the log extends what the witnesses saw, for verification offline.
-    func prove(_ witnesses: [String], by server: AuditServer) async throws {
+    /// Writes the proofs that the log extends the witnesses' checkpoints, for verification offline.
+    func writeProofs(for witnesses: [String], by server: AuditServer) async throws {
         let size = state.withLock { $0.size }
-        let olds = Set(witnesses.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
-        for old in olds.sorted() where old > 0 && old < size {
+        let oldSizes = Set(witnesses.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
+        for old in oldSizes.sorted() where old > 0 && old < size {
             let proof = try await server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: size))
             try output.write(contentsOf: Data(AuditExportLine.consistency(proof).jsonBytes + [UInt8(ascii: "\n")]))
         }
     }
 
-    /// - Throws: exit code 2 when the export was incomplete.
+    /// Prints the number of entries.
+    /// - Throws: `Stop` with exit code 2 if the export is incomplete.
     func finish(_ path: String?) throws {
         try state.withLock { state in
             state.progress.clear()

@@ -27,7 +27,7 @@ enum AuditKeyFile {
         }
     }
 
-    /// The file of the newest checkpoint: beside the keys, unless configured otherwise.
+    /// Returns the file of the newest checkpoint: beside the keys, unless configured otherwise.
     static func checkpointFile(_ given: GivenOptions) throws -> CheckpointFile {
         try given[Options.auditCheckpointFile] ?? CheckpointFile(path: path(given) + ".checkpoint")
     }
@@ -44,8 +44,8 @@ enum AuditKeyFile {
         return file
     }
 
-    /// The keys that a verifier trusts: `--key TEXT` and `--key-file FILE`, one a line.
-    static func pinned(_ arguments: inout Arguments) throws -> [VerifierKey] {
+    /// Reads the keys that a verifier trusts: `--key TEXT`, and `--key-file FILE` with one key a line.
+    static func pinnedKeys(_ arguments: inout Arguments) throws -> [VerifierKey] {
         var texts = try arguments.values("--key")
         for path in try arguments.values("--key-file") {
             guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
@@ -54,8 +54,8 @@ enum AuditKeyFile {
             texts += text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("#") }.map(String.init)
         }
         let keys = texts.map { text in (text, VerifierKey(text)) }
-        if let wrong = keys.first(where: { $0.1 == nil }) {
-            throw Stop(.usage, "“\(wrong.0)” is not a public key: “nagz audit keys” prints them")
+        if let invalid = keys.first(where: { $0.1 == nil }) {
+            throw Stop(.usage, "“\(invalid.0)” is not a public key: “nagz audit keys” prints them")
         }
         guard !keys.isEmpty else {
             throw Stop(
@@ -64,7 +64,7 @@ enum AuditKeyFile {
         return keys.compactMap(\.1)
     }
 
-    /// Creates a key file that only its owner can read, atomically.
+    /// Writes a key file that only its owner can read. Replacing a file is atomic.
     static func write(_ text: String, to path: String, replacing: Bool) throws {
         let target = replacing ? path + ".new" : path
         let descriptor = open(target, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), 0o600)

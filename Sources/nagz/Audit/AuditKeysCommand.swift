@@ -2,12 +2,12 @@ import Audit
 import Foundation
 import Server
 
-/// `nagz audit keys`: the public keys to pin, and the file with the secret ones.
+/// `nagz audit keys`: prints the public keys to pin, and manages the file with the secret keys.
 enum AuditKeysCommand {
     static func run(_ arguments: inout Arguments) async throws {
         switch arguments.next() {
         case nil, "list": try list(arguments)
-        case "new": try make(&arguments)
+        case "new": try create(&arguments)
         case "rotate": try rotate(arguments)
         case "rotate-master": try await rotateMaster(&arguments)
         case let command?: throw Commands.unknown(["audit", "keys", command])
@@ -19,7 +19,7 @@ enum AuditKeysCommand {
         for key in try AuditKeyFile.read(arguments.given).signing { print(key.verifier.text) }
     }
 
-    private static func make(_ arguments: inout Arguments) throws {
+    private static func create(_ arguments: inout Arguments) throws {
         guard let origin = try arguments.value("--origin"), VerifierKey.isName(origin) else {
             throw Stop(
                 .usage, "--origin NAME is required: the log's name, such as nagz.example.org/1, without spaces and +")
@@ -38,7 +38,7 @@ enum AuditKeysCommand {
         for key in try AuditKeyring(text: text).signing { print(key.verifier.text) }
     }
 
-    /// Puts a new key before the present ones.
+    /// Inserts a new signing key before the present ones.
     private static func rotate(_ arguments: Arguments) throws {
         try arguments.finish()
         let old = try AuditKeyFile.read(arguments.given)
@@ -51,8 +51,8 @@ enum AuditKeysCommand {
         )
     }
 
-    /// The master key is rotated in three steps, with a restart of all servers between them, so that no server ever
-    /// meets a key that it cannot unwrap. Each step can be repeated; without a step only the state is printed.
+    /// Rotates the master key in three steps, with a restart of all servers between them, so that no server reads a key
+    /// that it cannot unwrap. Each step can be repeated. Without a step it only prints the state.
     private static func rotateMaster(_ arguments: inout Arguments) async throws {
         let steps = ["--new", "--wrap", "--retire"].filter { arguments.flag($0) }
         let url = try arguments.ownerDatabaseURL()
@@ -76,13 +76,13 @@ enum AuditKeysCommand {
     private static func printMasters(_ url: String, _ given: GivenOptions) async throws {
         let keys = try AuditKeyFile.read(given)
         let keyCounts = try await Rewrapping.keyCounts(databaseURL: url)
-        for (place, master) in keys.masters.enumerated() {
+        for (index, master) in keys.masters.enumerated() {
             let count = keyCounts.first { $0.master == master.id }?.keys ?? 0
-            let role = place == 0 ? "in use" : master == keys.nextMaster ? "next" : "to retire"
+            let role = index == 0 ? "in use" : master == keys.nextMaster ? "next" : "to retire"
             print("\(hexadecimal(master.id))  \(counted(count, "key")), \(role)")
         }
-        for lost in keyCounts where !keys.masters.contains(where: { $0.id == lost.master }) {
-            print("\(hexadecimal(lost.master))  \(counted(lost.keys, "key")), NOT IN THE FILE")
+        for unknown in keyCounts where !keys.masters.contains(where: { $0.id == unknown.master }) {
+            print("\(hexadecimal(unknown.master))  \(counted(unknown.keys, "key")), NOT IN THE FILE")
         }
         print("next: \(keys.nextMaster != nil ? "--wrap" : keys.masters.count > 1 ? "--retire" : "--new")")
     }
@@ -136,6 +136,6 @@ enum AuditKeysCommand {
         try AuditKeyFile.write(lines.joined(separator: "\n"), to: path, replacing: true)
     }
 
-    /// 32 random bytes as hexadecimal digits.
+    /// Returns 32 random bytes as hexadecimal digits.
     private static func secret() -> String { hexadecimal(SystemRandomness().bytes(32)) }
 }

@@ -5,7 +5,7 @@ import JSON
 import Reactor
 import Server
 
-/// `nagz audit reconcile`: whether the audit log explains the database's state.
+/// `nagz audit reconcile`: checks whether the audit log explains the database's state.
 enum AuditReconcile {
     static func run(_ arguments: inout Arguments) async throws {
         let family = try arguments.family()
@@ -58,7 +58,7 @@ enum AuditReconcile {
     }
 }
 
-/// A report as one line of JSON. It contains ids of the database and no personal data.
+/// A report as one line of JSON. It contains IDs of the database, and no personal data.
 private struct ReportAsJSON: WireOutput {
     let report: StateReport
 

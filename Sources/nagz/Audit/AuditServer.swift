@@ -3,14 +3,14 @@ import Foundation
 import HTTPClient
 import Reactor
 
-/// A server's audit operations over HTTP, through the proxy of the environment where there is one. The requests of a
-/// command run on one event loop.
+/// The client of a server's audit operations over HTTP, through the environment's proxy if there is one. The requests
+/// of a command run on one event loop.
 final class AuditServer: Sendable {
     private let base: String
     private let token: String?
     private let loop: EventLoop
 
-    /// - Parameter base: such as `https://nagz.example.org`.
+    /// - Parameter base: the server's URL, such as `https://nagz.example.org`.
     init(_ base: String) throws {
         guard let url = URL(string: base), url.scheme == "https" || url.scheme == "http", url.host != nil else {
             throw Stop(.usage, "--url takes an http or https address, such as http://127.0.0.1:9800")
@@ -23,7 +23,7 @@ final class AuditServer: Sendable {
 
     deinit { loop.stop() }
 
-    /// Returns one answer, whole.
+    /// Calls an operation and returns its whole answer.
     func call<Parameters, Answer>(
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters
     ) async throws -> Answer {
@@ -33,18 +33,18 @@ final class AuditServer: Sendable {
         do { return try endpoint.decode(status: response.status, body: response.body.span) } catch { throw stop(error) }
     }
 
-    /// Passes on the bytes of an export as they arrive.
-    func export(_ query: AuditExportQuery, _ take: @escaping @Sendable (Data) throws -> Void) async throws {
+    /// Calls `receive` with the bytes of an export as they arrive.
+    func export(_ query: AuditExportQuery, _ receive: @escaping @Sendable (Data) throws -> Void) async throws {
         var request = request(API.exportAuditLog.target(query))
         (request.limits.body, request.limits.totalTimeout) = (.max, .seconds(86_400))
         request.limits.stallTimeout = .seconds(60)
-        let response = try await send(request, take)
+        let response = try await send(request, receive)
         guard response.status == 200 else {
             throw stop(APIError(status: response.status, body: response.body.span))
         }
     }
 
-    /// Sends text to another address.
+    /// Posts text to another address.
     func push(_ text: String, to address: String) async throws {
         let response = try await send(
             HTTPClientRequest(
@@ -65,22 +65,23 @@ final class AuditServer: Sendable {
         return Stop(.unavailable, "\(base) answered \(refusal.status): \(refusal.message)\(hint)")
     }
 
-    /// - Parameter take: called with the content of a 200 response, which is then not returned.
+    /// Sends a request.
+    /// - Parameter receive: called with the content of a 200 response, which is then not returned.
     private func send(
-        _ request: HTTPClientRequest, _ take: (@Sendable (Data) throws -> Void)? = nil
+        _ request: HTTPClientRequest, _ receive: (@Sendable (Data) throws -> Void)? = nil
     ) async throws -> HTTPClientResponse {
         try await loop.task { poller in
-            // The person at the terminal named the server: it may be in the own network.
+            // The person at the terminal named the server, so it may be in a private network.
             let client = HTTPClient(poller, networks: .unrestricted, usesProxy: true)
             defer { client.close() }
             var (content, fault): ([UInt8], (any Error)?) = ([], nil)
             do {
                 var response = try await client.send(request) { response, bytes in
-                    guard response.status == 200, let take else {
+                    guard response.status == 200, let receive else {
                         content += bytes
                         return content.count <= request.limits.body
                     }
-                    do { try take(Data(bytes)) } catch { fault = error }
+                    do { try receive(Data(bytes)) } catch { fault = error }
                     return fault == nil
                 }
                 response.body = content

@@ -5,11 +5,11 @@ import Foundation
 import Reactor
 import Server
 
-/// `nagz audit verify`: whether an audit log is unchanged, from an export or from a server, with nothing but a pinned
+/// `nagz audit verify`: checks whether an audit log, from an export or a server, is unchanged. It needs only a pinned
 /// key.
 enum AuditVerify {
     static func run(_ arguments: inout Arguments) async throws {
-        let pinned = try AuditKeyFile.pinned(&arguments)
+        let pinned = try AuditKeyFile.pinnedKeys(&arguments)
         let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read).map { text in
             guard let note = SignedNote(text) else {
                 throw Stop(.configuration, "a witness's checkpoint is not a signed note")
@@ -43,6 +43,7 @@ enum AuditVerify {
 }
 
 extension Arguments {
+    /// Removes the option `--family` and returns its value; nil without it.
     mutating func family() throws -> FamilyID? {
         guard let text = try value("--family") else { return nil }
         guard let family = FamilyID(text) else { throw Stop(.usage, "--family takes a family's id") }
@@ -55,7 +56,7 @@ final class AuditExportCheck: Sendable {
     private struct State {
         var lines = LineSplitter()
         /// Lines that other threads parse in the meantime.
-        var ahead: ReadAhead?
+        var readAhead: ReadAhead?
         var verifier: AuditLogVerifier
         var count = 0
         var header: AuditExportLine.Header?
@@ -69,18 +70,19 @@ final class AuditExportCheck: Sendable {
         state = Locked(State(verifier: AuditLogVerifier(pinned: pinned, witnesses: witnesses)))
     }
 
+    /// Verifies the lines of more bytes.
     /// - Throws: `Stop` with exit code 1 and the first invalid entry, or 2 for a line that cannot be parsed.
     func add(_ data: Data) throws {
         try state.withLock { state in
-            // What concerns one entry alone is computed on all processors, while the chains of earlier ones are
-            // verified in order.
-            let read = state.ahead
-            state.ahead = ReadAhead(state.lines.wholeLines(data))
-            if let read { try Self.check(read.lines(), &state) }
+            // Checks that need only one entry run on all processors, while the chains of earlier entries are verified
+            // in order.
+            let earlier = state.readAhead
+            state.readAhead = ReadAhead(state.lines.completeLines(data))
+            if let earlier { try Self.check(earlier.lines(), &state) }
         }
     }
 
-    private static func check(_ lines: [ReadLine], _ state: inout State) throws {
+    private static func check(_ lines: [ParsedLine], _ state: inout State) throws {
         for line in lines {
             state.count += 1
             switch line {
@@ -96,10 +98,10 @@ final class AuditExportCheck: Sendable {
         state.progress.show("\(state.verifier.entries) entries checked")
     }
 
-    /// Verifies the lines added last.
+    /// Verifies the lines that were added last.
     private static func catchUp(_ state: inout State) throws {
-        guard let read = state.ahead else { return }
-        state.ahead = nil
+        guard let read = state.readAhead else { return }
+        state.readAhead = nil
         try check(read.lines(), &state)
     }
 
@@ -119,7 +121,7 @@ final class AuditExportCheck: Sendable {
         }
     }
 
-    /// Asks a server for the proofs that its log extends what the witnesses saw.
+    /// Verifies, with proofs of a server, that its log extends the witnesses' checkpoints.
     func compare(_ witnesses: [SignedNote], with server: AuditServer) async throws {
         let newest = try state.withLock { state in
             try Self.catchUp(&state)
@@ -135,13 +137,14 @@ final class AuditExportCheck: Sendable {
 
     private static func count(_ entries: Int64) -> String { counted(entries, "entry", "entries") }
 
-    /// Prints the verdict; ends with exit code 1 or 2 unless the audit log is sound.
+    /// Prints the verdict.
+    /// - Throws: `Stop` with exit code 1 or 2 unless the audit log is sound.
     func finish(maxAge: Timestamp.Span?) throws {
         try state.withLock { state in
             try Self.catchUp(&state)
             state.progress.clear()
             let verifier = state.verifier
-            let took = (ContinuousClock.now - started) / .seconds(1)
+            let seconds = (ContinuousClock.now - started) / .seconds(1)
             switch verifier.verdict() {
             case .tampered(let finding): throw Stop(.tampered, "TAMPERED: \(finding)")
             case .incomplete(let why): throw Stop(.incomplete, "INCOMPLETE: \(why)")
@@ -160,8 +163,8 @@ final class AuditExportCheck: Sendable {
                 print("  unsigned \(Self.count(verifier.unsigned)), newer than the newest checkpoint")
             }
             if verifier.erased > 0 { print("  erased   \(verifier.erased) bodies, each with its record") }
-            let rate = took > 0 ? Double(verifier.entries) / took : 0
-            print("  took     \(Int(took * 1_000)) ms, \(Int(rate)) entries/s")
+            let rate = seconds > 0 ? Double(verifier.entries) / seconds : 0
+            print("  took     \(Int(seconds * 1_000)) ms, \(Int(rate)) entries/s")
         }
     }
 }

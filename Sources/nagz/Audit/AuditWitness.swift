@@ -5,10 +5,10 @@ import Foundation
 import JSON
 import Server
 
-/// `nagz audit witness`: keeps a log's checkpoints elsewhere, and checks that the log only grows.
+/// `nagz audit witness`: stores a log's checkpoints on another machine, and checks that the log only grows.
 enum AuditWitness {
     static func run(_ arguments: inout Arguments) async throws {
-        let pinned = try AuditKeyFile.pinned(&arguments)
+        let pinned = try AuditKeyFile.pinnedKeys(&arguments)
         guard let address = try arguments.value("--url") else {
             throw Stop(.usage, "--url is required: the server to witness")
         }
@@ -24,16 +24,16 @@ enum AuditWitness {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not a signed note")
         }
         if trusted.checkpoint(note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
-            // The log may have handed over to a newer key.
+            // The trusted key may have handed over to a newer key.
             let keys = try await server.call(API.getAuditStatus, NoParameters()).keys
             trusted.accept(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
         }
         guard let newest = trusted.checkpoint(note) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")
         }
-        let kept = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
-        if let last = kept.last { try await compare(newest, with: last, trusted, server) }
-        if kept.last != text { try keep(text, in: path) }
+        let stored = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
+        if let last = stored.last { try await compare(newest, with: last, trusted, server) }
+        if stored.last != text { try append(text, to: path) }
         if let push { try await server.push(text, to: push) }
         print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
     }
@@ -65,7 +65,7 @@ enum AuditWitness {
         else { throw Stop(.tampered, "TAMPERED: the log of \(last.size) entries is not the beginning of this one") }
     }
 
-    private static func keep(_ note: String, in path: String) throws {
+    private static func append(_ note: String, to path: String) throws {
         let entry = JSONWriter.document { json in
             json.object { json in
                 json.field("note", note)

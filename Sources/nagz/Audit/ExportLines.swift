@@ -5,35 +5,35 @@ import Foundation
 import JSON
 import Reactor
 
-/// Splits bytes into lines, however the bytes arrive.
+/// Splits bytes that arrive in parts into lines.
 struct LineSplitter {
     private var rest: [UInt8] = []
 
-    /// Passes on each complete line.
-    mutating func add(_ bytes: some Collection<UInt8>, _ give: (ArraySlice<UInt8>) throws -> Void) rethrows {
+    /// Adds bytes, and calls `body` with each complete line.
+    mutating func add(_ bytes: some Collection<UInt8>, _ body: (ArraySlice<UInt8>) throws -> Void) rethrows {
         rest += bytes
         var start = 0
         while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
-            if end > start { try give(rest[start..<end]) }
+            if end > start { try body(rest[start..<end]) }
             start = end + 1
         }
         rest.removeFirst(start)
     }
 
-    /// All complete lines, with their line feeds; the rest is kept for the next call.
-    mutating func wholeLines(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    /// Adds bytes, and returns all complete lines with their line feeds.
+    mutating func completeLines(_ bytes: some Collection<UInt8>) -> [UInt8] {
         rest += bytes
         guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-        let whole = Array(rest[...end])
+        let complete = Array(rest[...end])
         rest = Array(rest[(end + 1)...])
-        return whole
+        return complete
     }
 }
 
 /// A line of an export, parsed as far as that is possible without earlier lines.
-enum ReadLine: Sendable {
+enum ParsedLine: Sendable {
     case record(ExportRecord)
-    /// A line that is not an entry in the form that the server writes; a JSON parser reads it.
+    /// A line that is no entry in the server's exact form, and needs the JSON parser.
     case bytes(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {
@@ -44,18 +44,18 @@ enum ReadLine: Sendable {
         }
     }
 
-    /// Parses lines on all processors; returns them in order.
-    static func all(of bytes: [UInt8]) -> [ReadLine] {
+    /// Parses lines on all processors, and returns them in order.
+    static func all(of bytes: [UInt8]) -> [ParsedLine] {
         let parts = parts(of: bytes, ProcessInfo.processInfo.activeProcessorCount)
-        let read = Locked([[ReadLine]](repeating: [], count: parts.count))
+        let read = Locked([[ParsedLine]](repeating: [], count: parts.count))
         DispatchQueue.concurrentPerform(iterations: parts.count) { index in
-            let lines = lines(of: bytes[parts[index]]).map(ReadLine.init)
+            let lines = lines(of: bytes[parts[index]]).map(ParsedLine.init)
             read.withLock { $0[index] = lines }
         }
         return read.withLock { $0.flatMap(\.self) }
     }
 
-    /// The lines between line feeds, found with the C library's `memchr`.
+    /// Returns the lines between line feeds, found with the C library's `memchr`.
     private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         lines.reserveCapacity(bytes.count / 512)
@@ -72,13 +72,13 @@ enum ReadLine: Sendable {
         return lines
     }
 
-    /// Parts of about the same length that end with a line.
+    /// Returns ranges of about the same length, each of which ends with a line.
     private static func parts(of bytes: [UInt8], _ count: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0
         for part in 1...max(1, count) {
-            let wanted = bytes.count * part / max(1, count)
-            let end = bytes[max(wanted, start)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+            let target = bytes.count * part / max(1, count)
+            let end = bytes[max(target, start)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
             if end > start { parts.append(start..<end) }
             start = end
         }
@@ -88,19 +88,19 @@ enum ReadLine: Sendable {
 
 /// Lines that other threads parse while their reader is busy.
 final class ReadAhead: Sendable {
-    private let result = Locked<[ReadLine]?>(nil)
+    private let result = Locked<[ParsedLine]?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
 
     init(_ bytes: [UInt8]) {
         DispatchQueue.global().async { [self] in
-            let lines = ReadLine.all(of: bytes)
+            let lines = ParsedLine.all(of: bytes)
             result.withLock { $0 = lines }
             isDone.signal()
         }
     }
 
-    /// Waits for the lines. May be called once.
-    func lines() -> [ReadLine] {
+    /// Waits for the lines, and returns them. Call it only once.
+    func lines() -> [ParsedLine] {
         isDone.wait()
         return result.withLock { $0 ?? [] }
     }
@@ -116,8 +116,9 @@ extension AuditExportLine {
     }
 }
 
-/// Checkpoints that a witness kept: one JSON object with a member `note` a line, or a single note.
+/// A witness's file of checkpoints: one JSON object with a member `note` a line, or a single note.
 enum WitnessFile {
+    /// Returns the notes in the file.
     static func read(_ path: String) throws -> [String] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw Stop(.configuration, "the witness's file “\(path)” cannot be read")

@@ -21,9 +21,9 @@ enum ConfigCommand {
         throw Stop(first.code, "\(counted(faults.count, "error")) in the configuration")
     }
 
-    /// Returns all faults of the given options and the file, each once.
-    /// - Parameter named: names of options whose faults are reported elsewhere.
-    static func faults(of given: GivenOptions, except named: Set<String> = []) -> [Stop] {
+    /// Returns all faults of the given options and the file, without duplicates.
+    /// - Parameter excluded: the names of options whose faults are reported elsewhere.
+    static func faults(of given: GivenOptions, except excluded: Set<String> = []) -> [Stop] {
         var faults = given.file?.faults ?? []
         func collect(_ check: () throws -> Void) {
             do { try check() } catch {
@@ -31,13 +31,12 @@ enum ConfigCommand {
                 if !faults.contains(where: { $0.line == fault.line }) { faults.append(fault) }
             }
         }
-        let told = Options.all.filter { named.contains($0.name) }
-            .compactMap { option in given.given(option).map { (option: option, path: $0.text) } }
+        let excludedPaths = Options.all.filter { excluded.contains($0.name) }.compactMap { given.given($0)?.text }
         for option in Options.all { collect { try option.check(given) } }
         collect { _ = try DeliveryOptions(given) }
         collect { _ = try MailOptions(given) }
         collect { _ = try ModelOptions(given) }
-        return faults.filter { fault in !told.contains { fault.line.contains("“\($0.path)”") } }
+        return faults.filter { fault in !excludedPaths.contains { fault.line.contains("“\($0)”") } }
     }
 
     private static func show(_ given: GivenOptions) throws {

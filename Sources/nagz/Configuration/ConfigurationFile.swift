@@ -1,24 +1,26 @@
 import Foundation
 
-/// The configuration file: lines `option = value`, and comments that begin with `#`. One file serves all verbs.
+/// The configuration file: lines `option = value`, and comments that begin with `#`. One file is for all
+/// commands.
 struct ConfigurationFile: Sendable {
-    private static let longest = 1 << 20
+    /// The maximum size of the file in bytes.
+    private static let maxSize = 1 << 20
 
     let path: String
     private(set) var entries: [String: (line: Int, text: String)] = [:]
-    /// The faults of the file itself; the values are checked by who reads them.
+    /// The faults of the file itself. Values are checked where they are read.
     private(set) var faults: [Stop] = []
 
-    /// Reads a file. One that cannot be read has no entries, and a fault.
+    /// Reads a file. If it cannot be read, there are no entries, and there is a fault.
     init(reading path: String) {
         self.init(path: path, text: "")
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: Self.longest + 1)
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: Self.maxSize + 1)
         else {
             let reason = String(cString: strerror(errno))
             faults = [Stop(.configuration, "the configuration file “\(path)” cannot be read: \(reason)")]
             return
         }
-        guard data.count <= Self.longest, let text = String(data: data, encoding: .utf8) else {
+        guard data.count <= Self.maxSize, let text = String(data: data, encoding: .utf8) else {
             faults = [Stop(.usage, "\(path):1: a configuration file is text in UTF-8 of at most 1 MB")]
             return
         }
@@ -37,7 +39,7 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// A message repeats no more of the line than a name: the rest may be a password.
+    /// Adds the option of a line. Messages repeat only the name, because the rest may be a password.
     private mutating func add(_ line: String, number: Int) throws(Complaint) {
         guard let match = line.wholeMatch(of: /([a-z][a-z0-9-]*)\s*=\s*(.*)/) else {
             throw Complaint("a line is “option = value”, with the option's name without “--”")

@@ -1,7 +1,7 @@
 import Postgres
 
-/// One option of the configuration: `port` in the file, `--port` on the command line. The program's other options, such as
-/// those of one action, are no part of the configuration.
+/// One option of the configuration: `port` in the file, `--port` on the command line. Options of a single command are
+/// not part of the configuration.
 struct Option<Value>: AnyOption {
     let name: String
     let variable: String?
@@ -13,9 +13,9 @@ struct Option<Value>: AnyOption {
     fileprivate let parse: @Sendable (String) throws -> Value
 
     /// - Parameters:
-    ///   - standard: the default in words; nil for none.
+    ///   - standard: the default, as text for people; nil for none.
     ///   - verbs: the commands that accept the option on their command line, besides config.
-    ///   - parse: throws a `Complaint` about the text, or a `Stop` about what the text refers to.
+    ///   - parse: reads the value. It throws a `Complaint` about the text, or a `Stop` about a file that it names.
     init(
         _ name: String, variable: String? = nil, standard: String? = nil, verbs: Set<String> = ["serve"],
         isSwitch: Bool = false, content: OptionContent = .plain, parse: @escaping @Sendable (String) throws -> Value
@@ -27,31 +27,33 @@ struct Option<Value>: AnyOption {
     func check(_ given: GivenOptions) throws { _ = try given[self] }
 }
 
-/// An option whose value has any type.
+/// An option of any value type.
 protocol AnyOption: Sendable {
     var name: String { get }
-    /// The environment variable that gives it.
+    /// The environment variable that can give the value.
     var variable: String? { get }
+    /// The default, as text for people.
     var standard: String? { get }
+    /// The commands that accept the option on their command line.
     var verbs: Set<String> { get }
-    /// Whether it stands on the command line without a value, for `on`.
+    /// Whether the option may be without a value on the command line, which means `on`.
     var isSwitch: Bool { get }
     var content: OptionContent { get }
 
-    /// Reads its value, if it is given.
+    /// Checks the value, if it is given.
     func check(_ given: GivenOptions) throws
 }
 
 extension AnyOption {
     var flag: String { "--" + name }
 
-    /// Whether the command accepts the option on its command line.
-    func isTaken(by verb: String) -> Bool {
+    /// Whether a command accepts the option on its command line.
+    func isAccepted(by verb: String) -> Bool {
         verb == "config" || verbs.contains(Options.checkingVerbs.contains(verb) ? "serve" : verb)
     }
 }
 
-/// A fault of a text, to be put behind the name of its option: `takes on or off`.
+/// A fault of an option's text, which follows the option's name in the message: `takes on or off`.
 struct Complaint: Error {
     let text: String
 
@@ -74,7 +76,7 @@ enum OptionContent: Sendable {
         }
     }
 
-    /// The text for people and logs.
+    /// Returns the text for people and logs, without passwords.
     func masked(_ text: String) -> String {
         switch self {
         case .plain: return text
@@ -91,14 +93,13 @@ enum OptionContent: Sendable {
     }
 }
 
-/// The options that the command line, the environment and the configuration file give. The command line has precedence
-/// over the environment, and that over the file.
+/// The options that were given by command line, environment and configuration file, in this order of precedence.
 struct GivenOptions: Sendable {
     var flags: [String: String] = [:]
     let environment: [String: String]
     let file: ConfigurationFile?
 
-    /// Returns an option's text and where it was given; nil if it was not given.
+    /// Returns an option's text and its origin; nil if it was not given.
     func given(_ option: any AnyOption) -> GivenValue? {
         if let text = flags[option.name] { return GivenValue(text: text, origin: .flag(option.flag)) }
         if let variable = option.variable, let text = environment[variable] {
@@ -108,27 +109,28 @@ struct GivenOptions: Sendable {
         return GivenValue(text: entry.text, origin: .file(file.path, line: entry.line, name: option.name))
     }
 
-    /// An option's value; nil for an option that is not given.
-    /// - Throws: `Stop` with where the value stands.
+    /// The value of an option; nil if it was not given.
+    /// - Throws: `Stop` with the origin of the value.
     subscript<Value>(option: Option<Value>) -> Value? {
         get throws {
             guard let given = given(option) else { return nil }
             do { return try option.parse(given.text) } catch let complaint as Complaint {
-                throw given.refused(complaint)
+                throw given.stop(complaint)
             } catch let stop as Stop {
                 throw Stop(stop.code, "\(given.origin): \(stop.line)")
             }
         }
     }
 
-    /// Returns the name of an option for messages: as it was given, or else as an operator would give it.
+    /// Returns the name of an option for messages: its origin if it was given, else its variable or flag.
     func label(_ option: any AnyOption) -> String {
         given(option).map { "\($0.origin)" } ?? option.variable ?? option.flag
     }
 }
 
-/// The text of an option, and where it stands.
+/// The text of an option, and its origin.
 struct GivenValue: Sendable {
+    /// The place where an option was given.
     enum Origin: Sendable, CustomStringConvertible {
         case flag(String)
         case environment(String)
@@ -145,20 +147,21 @@ struct GivenValue: Sendable {
     let text: String
     let origin: Origin
 
-    func refused(_ complaint: Complaint) -> Stop {
+    /// Returns the error for a fault of the text.
+    func stop(_ complaint: Complaint) -> Stop {
         let code: Stop.Code = if case .environment = origin { .configuration } else { .usage }
         return Stop(code, "\(origin) \(complaint.text)")
     }
 }
 
 extension Arguments {
-    /// Removes the verb's options of the configuration, and reads the file that `--config` or `NAGZ_CONFIG` names.
+    /// Removes the command's configuration options, and reads the file that `--config` or `NAGZ_CONFIG` names.
     mutating func takeOptions(of verb: String, environment: [String: String]) throws -> GivenOptions {
-        let named = try value("--config") ?? environment["NAGZ_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
-        var given = GivenOptions(environment: environment, file: named.map(ConfigurationFile.init(reading:)))
+        let path = try value("--config") ?? environment["NAGZ_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        var given = GivenOptions(environment: environment, file: path.map(ConfigurationFile.init(reading:)))
         if verb != "config", !Options.checkingVerbs.contains(verb), let fault = given.file?.faults.first { throw fault }
-        for option in Options.all where option.isTaken(by: verb) {
-            given.flags[option.name] = option.isSwitch ? switched(option.flag) : try value(option.flag)
+        for option in Options.all where option.isAccepted(by: verb) {
+            given.flags[option.name] = option.isSwitch ? switchValue(option.flag) : try value(option.flag)
         }
         return given
     }

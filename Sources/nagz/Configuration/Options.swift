@@ -8,7 +8,7 @@ import Server
 /// The configuration's options, in the order in which they are shown. `deploy/configuration.md` describes them.
 enum Options {
     static let standardLoops = max(1, min(ProcessInfo.processInfo.activeProcessorCount, 16))
-    private static let standard = Configuration(databaseURL: "", tokenKeys: [], loops: standardLoops)
+    private static let defaults = Configuration(databaseURL: "", tokenKeys: [], loops: standardLoops)
     private static let databaseVerbs: Set = ["serve", "migrate", "admin", "audit", "seed"]
 
     static let all: [any AnyOption] = [
@@ -21,12 +21,12 @@ enum Options {
         modelName, modelKeyFile, modelPrompts,
     ]
 
-    /// Whether the verb reads the configuration file.
+    /// Whether a command reads the configuration file.
     static func readsConfiguration(_ verb: String) -> Bool {
         verb == "config" || databaseVerbs.contains(verb) || checkingVerbs.contains(verb)
     }
 
-    /// The commands that take the options of `serve` and report invalid ones instead of ending.
+    /// The commands that accept the options of `serve`, and report invalid ones instead of ending.
     static let checkingVerbs: Set = ["doctor", "restore-check"]
 
     // MARK: Database
@@ -36,7 +36,7 @@ enum Options {
         parse: connectionString)
     static let standby = Option(
         "standby", variable: "NAGZ_STANDBY", standard: "none", content: .connectionString, parse: connectionString)
-    /// Other verbs than serve take the owner's URL as `--database-url`.
+    /// The owner's URL, which commands other than serve accept as `--database-url`.
     static let ownerDatabaseURL = Option(
         "owner-database-url", variable: "NAGZ_OWNER_DATABASE_URL", verbs: [], content: .connectionString,
         parse: connectionString)
@@ -52,7 +52,7 @@ enum Options {
         return text
     }
 
-    // MARK: Secrets and what is kept in files
+    // MARK: Secrets and files
 
     static let tokenKeys = Option(
         "token-key-file", variable: "NAGZ_TOKEN_KEY_FILE", verbs: ["serve", "seed"], parse: TokenKeys.read)
@@ -66,23 +66,23 @@ enum Options {
 
     // MARK: Listening
 
-    static let host = Option("host", standard: standard.host) { $0 }
-    static let port = Option("port", standard: "\(standard.port)") { UInt16(try number($0, in: 0...65_535)) }
-    static let loops = Option("loops", standard: "\(standard.loops)") { try number($0, in: 1...256) }
+    static let host = Option("host", standard: defaults.host) { $0 }
+    static let port = Option("port", standard: "\(defaults.port)") { UInt16(try number($0, in: 0...65_535)) }
+    static let loops = Option("loops", standard: "\(defaults.loops)") { try number($0, in: 1...256) }
     static let connections = Option("connections", standard: "four a loop, at most 16") {
         try number($0, in: 1...1_000)
     }
     static let metrics = Option(
         "metrics", standard: "127.0.0.1, port + \(MetricsOption.distance)", parse: MetricsOption.init)
-    static let cors = Option("cors", standard: standard.corsOrigins.joined(separator: ","), parse: list)
+    static let cors = Option("cors", standard: defaults.corsOrigins.joined(separator: ","), parse: list)
     static let home = Option("home", standard: "a page with links", content: .webAddress) { text in
-        var probe = standard
+        var probe = defaults
         guard probe.setHome(text) else { throw Complaint("takes a path such as /console, or an http or https URL") }
         return text
     }
     static let proxies = Option("proxies", standard: "none") { text in
         let names = list(text)
-        var probe = standard
+        var probe = defaults
         do throws(Configuration.UnknownProxy) { try probe.trust(proxies: names) } catch {
             throw Complaint("takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.name)”")
         }
@@ -91,9 +91,9 @@ enum Options {
 
     static let drainDelay = Option("drain-delay", standard: "0") { try number($0, in: 0...300) }
 
-    // MARK: What the server does by itself
+    // MARK: Jobs and notifications
 
-    static let purgeAfter = Option("purge-after", standard: "\(standard.purgeDays)") {
+    static let purgeAfter = Option("purge-after", standard: "\(defaults.purgeDays)") {
         try number($0, in: AccountPurgeCommand.days)
     }
     static let escalation = Option("escalation", standard: EscalationPlan.standard.text, parse: escalationPlan)
@@ -156,7 +156,7 @@ enum Options {
     static let modelPrompts = Option(
         "model-prompts", variable: "NAGZ_MODEL_PROMPTS", standard: "built in", parse: ModelArguments.prompts)
 
-    // MARK: Forms of values
+    // MARK: Parsing values
 
     static func number(_ text: String, in range: ClosedRange<Int>) throws(Complaint) -> Int {
         guard let number = Int(text), range.contains(number) else {
@@ -176,7 +176,7 @@ enum Options {
         text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// Windows of escalation: as they are, or the name of a file that holds them.
+    /// Reads the windows of escalation from the text, or from the file that it names.
     @Sendable
     private static func escalationPlan(_ value: String) throws -> EscalationPlan {
         var text = value

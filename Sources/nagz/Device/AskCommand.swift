@@ -9,20 +9,20 @@ import NagzAI
 struct AskCommand: Sendable {
     let name: String
     let operation: AIOperationID
-    /// Whether its answer is made of the server's records, of which the device has a copy.
+    /// Whether the answer depends on the server's records, of which the device has a copy.
     let usesRecords: Bool
-    let ask: @Sendable (any AIService, AskedCommand) async throws -> PrintableAnswer
+    let ask: @Sendable (any AIService, AskContext) async throws -> PrintableAnswer
 
     init<Question, Response: WireOutput>(
         _ name: String, _ operation: AIOperation<Question, Response>,
-        about question: @escaping @Sendable (AskedCommand) throws -> Question,
+        about question: @escaping @Sendable (AskContext) throws -> Question,
         lines: @escaping @Sendable (Response) -> [String]
     ) {
         self.name = name
         self.operation = operation.id
         usesRecords = operation.facts != .none
-        ask = { service, asked in
-            let answer = try await service.answer(operation, try question(asked))
+        ask = { service, context in
+            let answer = try await service.answer(operation, try question(context))
             return PrintableAnswer(json: answer.jsonValue, lines: lines(answer))
         }
     }
@@ -34,22 +34,23 @@ struct PrintableAnswer {
     let lines: [String]
 }
 
-/// A command's arguments, and what its question needs.
-struct AskedCommand {
+/// The context of a question: the command's arguments, session and cache.
+struct AskContext {
     let name: String
+    /// The argument: a nag, a question or a user; nil without one.
     let subject: String?
     let session: DeviceSession
     let family: FamilyID
     let context: DeviceContext
     let cache: EventCache
 
-    /// The nag that the person named.
+    /// Returns the nag that the person named.
     func nag() throws -> NagID {
         guard let subject else { throw Stop(.usage, "nagz device \(name) takes a NAG") }
         return try context.nag(subject, cache, family)
     }
 
-    /// The person's own words.
+    /// Returns the person's own words.
     func words() throws -> String {
         guard let subject, CoachQuestionRequest.lengthRange.contains(subject.unicodeScalars.count) else {
             throw Stop(
@@ -60,7 +61,7 @@ struct AskedCommand {
         return subject
     }
 
-    /// The person named, or the device's own.
+    /// Returns the named user, or the one who is signed in.
     func user() throws -> UserID {
         guard let user = subject.map({ UserID($0) }) ?? session.userID else {
             throw Stop(.usage, "nagz device \(name) takes a user's id")

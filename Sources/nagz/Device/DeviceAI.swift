@@ -6,7 +6,7 @@ import JSON
 import LocalAI
 import NagzAI
 
-/// `nagz device ai`: what may answer the person's questions, what each setting means, and what would answer now.
+/// `nagz device ai`: shows and changes what may answer the person's questions, and shows what would answer now.
 enum DeviceAI {
     static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let action = arguments.next() ?? "show"
@@ -29,10 +29,10 @@ enum DeviceAI {
         try await show(context, session, cache, family)
     }
 
-    /// The setting of this device alone.
+    /// The name of the setting that exists only on this device.
     static let patternAlerts = "pattern-alerts"
 
-    /// Changes the setting at the server, and brings it here.
+    /// Changes a setting at the server, and downloads the change.
     private static func change(
         _ setting: AISetting, to text: String, _ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache,
         _ family: FamilyID
@@ -41,30 +41,31 @@ enum DeviceAI {
         let update = PreferenceUpdate(preferences: [setting.key.rawValue: try setting.value(text)])
         _ = try await client.call(API.updatePreferences, FamilyQuery(familyID: family), update)
         _ = try await context.sync(client, session, cache, mode: .cursor).run(family)
-        try await context.learnProviders(client, cache, family)
+        try await context.downloadProviders(client, cache, family)
     }
 
     private static func show(
         _ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache, _ family: FamilyID
     ) async throws {
-        let (choices, known) = (try cache.choices(of: family), try cache.cachedFamily(family))
+        let (choices, cachedFamily) = (try cache.choices(of: family), try cache.cachedFamily(family))
         let local = try context.local(cache, family, of: session)
         let isOnDevice = try local.isSwitchedOn
         let providers = try cache.providers(of: family)?.items ?? []
-        var answering: [(operation: AIOperationID, what: String)] = []
+        var previews: [(operation: AIOperationID, text: String)] = []
         for operation in AIOperationID.allCases {
-            answering.append(
+            previews.append(
                 (operation, try await local.preview(operation).displayText(isServerOn: choices.isServerEnabled)))
         }
         let network = try cache.network().state(at: MachineClock.moment())
         if context.asJSON {
-            var would = JSONObject()
-            for (operation, what) in answering { would[operation.rawValue] = .string(what) }
+            var wouldAnswer = JSONObject()
+            for (operation, text) in previews { wouldAnswer[operation.rawValue] = .string(text) }
             return print(json: [
                 "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(isOnDevice),
-                "ai_mediation": known?.allowsMediation.map { .bool($0) } ?? .null, "network": .string(network.rawValue),
+                "ai_mediation": cachedFamily?.allowsMediation.map { .bool($0) } ?? .null,
+                "network": .string(network.rawValue),
                 "pattern_alerts": .bool(try cache.hasPatternAlerts(of: family)),
-                "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(would),
+                "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(wouldAnswer),
             ])
         }
         for setting in AISetting.allCases {
@@ -76,15 +77,16 @@ enum DeviceAI {
             Self.patternAlerts.padded(to: 16), alerts.padded(to: 16),
             "whether a sync reports weekdays on which you missed three nags or more", separator: " ")
         let consent =
-            known?.allowsMediation.map { $0 ? "given" : "withdrawn: no answers" } ?? "unknown: run nagz device sync"
+            cachedFamily?.allowsMediation.map { $0 ? "given" : "withdrawn: no answers" }
+            ?? "unknown: run nagz device sync"
         print("consent          ai_mediation is \(consent)")
         print("network          \(network.rawValue), by the latest attempts to reach the server")
-        for one in providers where one.model != nil {
-            let state = one.isActive ? "in use" : one.reason ?? "not used by your mode"
-            print("provider         \(one.name) (\(one.model ?? "")): \(state)")
+        for provider in providers where provider.model != nil {
+            let state = provider.isActive ? "in use" : provider.reason ?? "not used by your mode"
+            print("provider         \(provider.name) (\(provider.model ?? "")): \(state)")
         }
         print("What would answer now")
-        for (operation, what) in answering { print("  \(operation.rawValue.padded(to: 18)) \(what)") }
+        for (operation, text) in previews { print("  \(operation.rawValue.padded(to: 18)) \(text)") }
     }
 }
 
@@ -135,7 +137,7 @@ enum AISetting: String, CaseIterable {
         }
     }
 
-    /// Whether a setting's value is `on`, which else is `off`.
+    /// Returns whether a setting's value is `on`; throws unless it is `on` or `off`.
     static func isOn(_ text: String, _ setting: String) throws -> Bool {
         guard let isOn = ["on": true, "off": false][text] else { throw Stop(.usage, "\(setting) takes on or off") }
         return isOn
@@ -155,7 +157,7 @@ enum AISetting: String, CaseIterable {
         }
     }
 
-    /// Returns the meaning in plain words.
+    /// Returns the meaning of the setting, for people.
     func meaning(_ choices: AIChoices) -> String {
         switch self {
         case .mode: choices.mode.meaning
@@ -177,7 +179,7 @@ enum AISetting: String, CaseIterable {
 }
 
 extension AIMode {
-    /// The meaning in plain words.
+    /// The meaning of the mode, for people.
     fileprivate var meaning: String {
         switch self {
         case .heuristic: "fixed rules answer, and no language model"
@@ -191,7 +193,7 @@ extension AIMode {
 }
 
 extension Result where Success == RoutingDecision, Failure == RoutingFailure {
-    /// Returns the provider that would answer, and its place.
+    /// Returns the provider that would answer, and its place, or the reason why none would.
     fileprivate func displayText(isServerOn: Bool) -> String {
         switch self {
         case .success(let decision) where decision.route == .cloud && !isServerOn:

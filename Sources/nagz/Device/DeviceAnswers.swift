@@ -6,7 +6,7 @@ import JSON
 import LocalAI
 import NagzAI
 
-/// The AI operations, answered by this device where it can.
+/// The commands for AI operations, which this device answers if it can.
 enum DeviceAnswers {
     static func run(_ command: AskCommand, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let isLocal = arguments.flag("--local")
@@ -17,17 +17,17 @@ enum DeviceAnswers {
         let session = try context.session()
         let family = try context.family(of: session)
         let cache = try context.cache()
-        let latest = Latest()
+        let latest = LatestRecords()
         let local = try context.local(cache, family, of: session, continuesSession: continuesSession) {
             latest.execution = $0
         }
-        let asked = AskedCommand(
+        let askContext = AskContext(
             name: command.name, subject: subject, session: session, family: family, context: context, cache: cache)
         if provider != nil, isLocal { throw Stop(.usage, "--local answers here, and --provider at the server") }
         if isLocal {
-            // From here on nothing could send a request.
+            // The local service has no access to the network.
             let started = MachineClock.microseconds()
-            let answer = try await command.ask(local, asked)
+            let answer = try await command.ask(local, askContext)
             let record = AnswerRecord(
                 operation: command.operation, place: .device, reason: .local, at: MachineClock.moment(),
                 microseconds: MachineClock.microseconds() - started, dataAge: command.usesRecords ? local.dataAge : nil)
@@ -36,34 +36,36 @@ enum DeviceAnswers {
         }
         let server = try context.server(session) { latest.execution = $0 }
         let service = OnDeviceAIService(
-            local: local, server: server, wanted: try provider.map { try wanted($0, cache, family) },
+            local: local, server: server, requested: try provider.map { try requestedProvider($0, cache, family) },
             failure: { ($0 as? ClientError)?.serverFailure }, stopwatch: MachineClock.microseconds,
             record: { latest.record = $0 })
-        let answer = try await command.ask(service, asked)
+        let answer = try await command.ask(service, askContext)
         try printAnswer(answer, latest, cache, context)
     }
 
-    /// The provider of that name: the rules, the server's gateway, or one of the person's own keys.
-    private static func wanted(_ name: String, _ cache: EventCache, _ family: FamilyID) throws -> WantedProvider {
+    /// Returns the provider of that name: the rules, the server's gateway, or one of the person's own keys.
+    private static func requestedProvider(_ name: String, _ cache: EventCache, _ family: FamilyID) throws
+        -> RequestedProvider
+    {
         switch ProviderName(rawValue: name) {
-        case .heuristic: return WantedProvider(taskType: .heuristic)
-        case .serverGateway: return WantedProvider(taskType: .localModel)
-        case .ownProvider: return WantedProvider(taskType: .cloudModel)
+        case .heuristic: return RequestedProvider(taskType: .heuristic)
+        case .serverGateway: return RequestedProvider(taskType: .localModel)
+        case .ownProvider: return RequestedProvider(taskType: .cloudModel)
         case .foundationModels, .localModel, nil: break
         }
-        if KeyProvider(rawValue: name) != nil { return WantedProvider(taskType: .cloudModel, model: name) }
+        if KeyProvider(rawValue: name) != nil { return RequestedProvider(taskType: .cloudModel, model: name) }
         let known = try cache.providers(of: family)?.items.filter { $0.model != nil }.map(\.name) ?? []
         let names = ([ProviderName.heuristic.rawValue] + known).joined(separator: ", ")
         throw Stop(.usage, "--provider takes one of: \(names)")
     }
 
     /// The records that are printed beside an answer.
-    private final class Latest {
+    private final class LatestRecords {
         var record: AnswerRecord?
         var execution: ExecutionReport?
     }
 
-    /// The command of that name; nil when there is none.
+    /// Returns the command of that name; nil if there is none.
     static func command(_ name: String) -> AskCommand? { commands.first { $0.name == name } }
 
     private static let commands = [
@@ -104,7 +106,7 @@ enum DeviceAnswers {
     ]
 
     private static func printAnswer(
-        _ answer: PrintableAnswer, _ latest: Latest, _ cache: EventCache, _ context: DeviceContext
+        _ answer: PrintableAnswer, _ latest: LatestRecords, _ cache: EventCache, _ context: DeviceContext
     ) throws {
         let record = latest.record
         if let record { try? cache.store(record) }

@@ -3,7 +3,7 @@ import Device
 import Foundation
 import ModelProviders
 
-/// `nagz device`: what a phone does, as commands.
+/// `nagz device`: the functions of a phone, as commands.
 enum DeviceCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -40,7 +40,8 @@ enum DeviceCommand {
                 try await DeviceAnswers.run(ask, context, &arguments)
             }
         } catch {
-            // Only the server's own answer counts: after the end of a session somebody may sign in again.
+            // The folder is cleared only if the server says that the account was deleted. After the end of a session
+            // the person may sign in again.
             if case ClientError.accountDeleted = error { try? context.folder.clear() }
             throw Stop(device: error)
         }

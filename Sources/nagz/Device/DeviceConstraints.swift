@@ -5,8 +5,8 @@ import JSON
 import LocalAI
 import NagzAI
 
-/// `nagz device constraint`: the constraints that the person's questions obey on this device. Those made here stay here: no
-/// server hears of them.
+/// `nagz device constraint`: lists and changes the constraints that apply to the person's questions on this device.
+/// Those that are added here are not sent to the server.
 enum DeviceConstraints {
     static func run(_ context: DeviceContext, _ arguments: inout Arguments) throws {
         let (conditions, action) = (try arguments.values("--if"), try arguments.value("--then"))
@@ -22,7 +22,7 @@ enum DeviceConstraints {
             guard try cache.add(terms, MachineClock.identifier(), of: family) else {
                 throw Stop(
                     .notApplied,
-                    "not added: this device never synced, or has \(EventCache.mostOwnConstraints) constraints already")
+                    "not added: this device never synced, or has \(EventCache.maxOwnConstraints) constraints already")
             }
         case ("delete", let name?, nil):
             let own = try cache.ownConstraints(of: family).filter { $0.id.description.hasSuffix(name.lowercased()) }
@@ -41,9 +41,10 @@ enum DeviceConstraints {
         try show(cache, family, context)
     }
 
+    /// Parses the terms of a constraint.
     /// - Parameters:
-    ///   - conditions: each as `content contains passport|visa`.
-    ///   - action: as `block It names a document.`
+    ///   - conditions: the conditions, such as `content contains passport|visa`.
+    ///   - action: the action, such as `block It names a document.`
     private static func terms(
         _ name: String, _ conditions: [String], _ action: String, priority: Int
     ) throws -> ConstraintTerms {

@@ -6,16 +6,16 @@ import LocalAI
 import ModelProviders
 import NagzAI
 
-/// The parts that the commands of a device share: its folder, session, cache and outbox, opened on demand.
+/// The context of the commands of a device: its folder, session, cache and outbox, opened on demand.
 struct DeviceContext {
     let folder: DeviceFolder
     let asJSON: Bool
     /// The model on this machine; nil without one.
     private let gateway: (arguments: ModelArguments, variant: ModelFile.Variant)?
-    private let prompts = Prompts()
+    private let confirmedPrompts = ConfirmedPrompts()
 
     /// The prompts that the person has confirmed in this run of the program.
-    private final class Prompts { var confirmed: Set<String> = [] }
+    private final class ConfirmedPrompts { var texts: Set<String> = [] }
 
     init(folder: DeviceFolder, asJSON: Bool, gateway: (arguments: ModelArguments, variant: ModelFile.Variant)? = nil) {
         self.folder = folder
@@ -35,16 +35,17 @@ struct DeviceContext {
         return family
     }
 
-    /// - Parameter isChecked: whether the whole file is checked for damage.
+    /// Opens the cache.
+    /// - Parameter isChecked: whether to check the whole file for damage.
     func cache(isChecked: Bool = false) throws -> EventCache {
-        try folder.make()
+        try folder.create()
         let cache = try EventCache(path: folder.cachePath, seal: try folder.seal(), isChecked: isChecked)
         if cache.wasRebuilt { say("the cache was damaged; it was moved aside and is downloaded again") }
         return cache
     }
 
     func outbox() throws -> Outbox {
-        try folder.make()
+        try folder.create()
         return try Outbox(path: folder.outboxPath, seal: try folder.seal())
     }
 
@@ -65,8 +66,9 @@ struct DeviceContext {
             now: MachineClock.moment)
     }
 
-    /// Reads the server's providers into the cache, if the person's mode allows models of the server.
-    func learnProviders(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
+    /// Downloads the list of the server's model providers into the cache, if the person's mode allows models of the
+    /// server.
+    func downloadProviders(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
         let mode = try cache.choices(of: family).mode
         guard mode == .auto || mode == .byoOnly else { return }
         try cache.store(try await client.call(API.listModelProviders, FamilyQuery(familyID: family)), of: family)
@@ -81,14 +83,14 @@ struct DeviceContext {
         _ cache: EventCache, _ family: FamilyID, of session: DeviceSession, continuesSession: Bool = false,
         report: @escaping (ExecutionReport) -> Void = { _ in }
     ) throws -> LocalAIService {
-        let reported = try outbox().reported(in: family)
+        let reported = try outbox().completedNags(in: family)
         let phrasebook = try Phrasebook.english()
         let models = DeviceModels(gateway: try gateway.map { try LocalGateway($0.arguments, variant: $0.variant) })
             .writers(prompts: try ModelArguments.prompts() ?? .english(), phrasebook: phrasebook)
         let log = ExecutionLog(
             user: session.userID, newID: MachineClock.uuid, stopwatch: MachineClock.microseconds
         ) { record in
-            // An answer is not withheld because the disk is full.
+            // A full disk must not prevent the answer.
             try? cache.store(record)
             report(record.execution)
         }
@@ -98,17 +100,17 @@ struct DeviceContext {
             continuesSession: continuesSession)
     }
 
-    /// Warnings go to standard error. Confirmations are asked for on a terminal, each once.
+    /// Shows warnings on standard error, and asks for confirmations on a terminal, each once.
     private var dialog: ConstraintDialog {
         ConstraintDialog(
             warn: { say("warning: \($0)") },
             confirm: { prompt in
                 guard isatty(STDIN_FILENO) != 0 else { return .nobodyToAsk }
-                if prompts.confirmed.contains(prompt) { return .given }
+                if confirmedPrompts.texts.contains(prompt) { return .given }
                 say(prompt)
                 say("Continue? Type yes:")
                 guard readLine(strippingNewline: true) == "yes" else { return .declined }
-                prompts.confirmed.insert(prompt)
+                confirmedPrompts.texts.insert(prompt)
                 return .given
             })
     }
@@ -119,7 +121,7 @@ struct DeviceContext {
         ServerAIService(try client(session), dialog: dialog, report: report)
     }
 
-    /// The nag with that id, or with an id that ends so.
+    /// Returns the nag with an ID, or with an ID that ends with the text.
     func nag(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
         if let id = NagID(text) { return id }
         let ending = text.lowercased()
@@ -137,7 +139,7 @@ struct DeviceContext {
     func say(_ line: String) { printError(line) }
 }
 
-/// The machine's clock, and real waiting.
+/// The machine's clocks, and IDs from them.
 struct MachineClock: DeviceClock {
     func now() -> Timestamp { Self.moment() }
 
@@ -153,20 +155,20 @@ struct MachineClock: DeviceClock {
             .flooredToMillisecond
     }
 
-    /// Microseconds since the machine started.
+    /// Returns the microseconds since the machine started.
     static func microseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
-    /// A UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
+    /// Returns a UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
     static func identifier<Kind>() -> Identifier<Kind> {
         let id = uuid()
         return Identifier(high: id.high, low: id.low)
     }
 
-    /// The two halves of such a UUID.
+    /// Returns the two halves of a UUID version 7.
     static func uuid() -> (high: UInt64, low: UInt64) {
         var random = SystemRandomNumberGenerator()
         let milliseconds = UInt64(bitPattern: moment().microseconds / 1_000) & 0xffff_ffff_ffff

@@ -6,7 +6,7 @@ import NagzAI
 import SQLite
 
 extension Stop {
-    /// The message and the exit code of an error on the device.
+    /// Creates the message and the exit code for an error on the device.
     init(device error: any Error) {
         switch error {
         case let stop as Stop: self = stop
@@ -24,7 +24,8 @@ extension Stop {
         }
     }
 
-    /// Whether a round of sync may succeed later by itself: the seconds the server asked for, 0 for none; nil if not.
+    /// Returns the seconds to wait before another round of sync, as the server asked, 0 for none; nil for an error that
+    /// a retry cannot solve.
     static func retryDelay(_ error: any Error) -> Int? {
         switch error {
         case let error as ClientError:

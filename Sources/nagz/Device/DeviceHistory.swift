@@ -4,8 +4,8 @@ import JSON
 import LocalAI
 import NagzAI
 
-/// `nagz device history`: what the person asked the server's AI, or with `--local` what this device answered or refused
-/// by itself; the newest first, without the words.
+/// `nagz device history`: lists the person's questions to the server's AI, or with `--local` those that this device
+/// answered or refused, newest first and without their words.
 enum DeviceHistory {
     private static let limit = 50
 
@@ -26,7 +26,7 @@ enum DeviceHistory {
         show(page, of: "the server", errorsOnly, context)
     }
 
-    /// - Parameter answerer: whose answers they are.
+    /// - Parameter answerer: the name of the one that answered.
     private static func show(_ page: ExecutionPage, of answerer: String, _ errorsOnly: Bool, _ context: DeviceContext) {
         if context.asJSON { return print(json: page.jsonValue) }
         if page.items.isEmpty { print("\(answerer) has \(errorsOnly ? "refused" : "answered") no question") }
@@ -34,7 +34,7 @@ enum DeviceHistory {
             let how = record.execution
             return [
                 record.createdAt.displayText, record.operation.rawValue,
-                record.errorCode ?? how.engine + (how.isInPlaceOfModel ? " in place of a model" : ""),
+                record.errorCode ?? how.engine + (how.replacesModel ? " in place of a model" : ""),
                 how.violation ?? how.reason ?? "",
             ]
         }

@@ -53,7 +53,7 @@ enum DeviceMeasure {
         print("prediction     \(prediction.median) µs here (99 % within \(prediction.p99) µs)")
     }
 
-    /// Median and 99th percentile in microseconds.
+    /// Returns median and 99th percentile in microseconds.
     private static func times(
         _ count: Int, _ nags: [NagID], _ ask: (NagID) async throws -> Void
     ) async throws -> (median: Int64, p99: Int64) {

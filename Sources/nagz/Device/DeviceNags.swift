@@ -13,7 +13,7 @@ enum DeviceNags {
         try arguments.finish()
         let session = try context.session()
         let family = try context.family(of: session)
-        let reported = try context.outbox().reported(in: family)
+        let reported = try context.outbox().completedNags(in: family)
         let nags = try context.cache().nags(of: family, includingClosed: includesClosed)
         if context.asJSON {
             return print(json: .array(nags.map { $0.json(isReported: reported.contains($0.id)) }))
@@ -22,7 +22,7 @@ enum DeviceNags {
         let now = MachineClock.moment()
         let rows = nags.map { nag in
             let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
-            let status = reported.contains(nag.id) ? "done (to be uploaded)" : nag.word(at: now)
+            let status = reported.contains(nag.id) ? "done (to be uploaded)" : nag.statusWord(at: now)
             return [nag.id.ending, nag.dueAt.displayText, name, status, nag.description ?? nag.category]
         }
         for line in aligned(rows) { print(line) }
@@ -30,8 +30,8 @@ enum DeviceNags {
 }
 
 extension CachedNag {
-    /// The status as a person calls it.
-    fileprivate func word(at now: Timestamp) -> String {
+    /// Returns the status in a word for people.
+    fileprivate func statusWord(at now: Timestamp) -> String {
         guard status == NagStatus.open.rawValue else { return status }
         if dueAt < now { return "overdue" }
         return opensAt.map { now < $0 } ?? false ? "upcoming" : status
@@ -49,7 +49,8 @@ extension CachedNag {
     }
 }
 
-/// `nagz device complete`, `excuse` and `note`: done on the device at once, and uploaded when the server is reached.
+/// `nagz device complete`, `excuse` and `note`: stored on the device at once, and uploaded when the server can be
+/// reached.
 enum OfflineActionCommand {
     static func run(_ command: String, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let (isOffline, sendsWords) = (arguments.flag("--offline"), arguments.flag("--with-words"))

@@ -6,12 +6,12 @@ import JSON
 import NagzAI
 
 extension WireOutput {
-    /// This value as JSON, to be part of another document.
+    /// The value as JSON, for use in another document.
     var jsonValue: JSONValue { (try? JSONValue(parsing: jsonBytes.span)) ?? .null }
 }
 
 extension Timestamp {
-    /// Date and time on this machine's clock: `Tue 2026-03-10 18:00`.
+    /// The date and time in this machine's time zone: `Tue 2026-03-10 18:00`.
     var displayText: String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -19,7 +19,7 @@ extension Timestamp {
         return formatter.string(from: Date(timeIntervalSince1970: Double(microseconds) / 1_000_000))
     }
 
-    /// The time alone.
+    /// The time without the date.
     var displayTime: String { String(displayText.suffix(5)) }
 }
 
@@ -37,7 +37,7 @@ extension Timestamp.Span {
 }
 
 extension Identifier {
-    /// The last digits of an id, by which people name it.
+    /// The last digits of an ID, by which people refer to it.
     var ending: String { String(description.suffix(8)) }
 }
 
@@ -62,7 +62,7 @@ extension AnswerReason {
 }
 
 extension ProviderName {
-    /// The engine as people call it.
+    /// The name of the engine, for people.
     var displayText: String {
         switch self {
         case .heuristic: "the rules"
@@ -75,15 +75,15 @@ extension ProviderName {
 }
 
 extension ExecutionReport {
-    /// The engine that answered, as people call it; its name where it is not known here.
+    /// The engine that answered, for people; its own name if this program does not know it.
     var engine: String { ProviderName(rawValue: provider)?.displayText ?? provider }
 
     /// The author of the answer: `by this device's model (small)`, `by the rules in place of this device's model
     /// (small): error`.
-    var displayText: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(spokenFallback)" }
+    var displayText: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(fallbackText)" }
 
-    /// The reason for which the rules answered; empty where they were asked for.
-    private var spokenFallback: String {
+    /// The reason why the rules answered, for people; empty if they were requested or did not.
+    private var fallbackText: String {
         guard usedFallback else { return "" }
         if let asked { return " in place of \(asked.provider.displayText) (\(asked.name)): \(fallbackReason)" }
         if fallbackReason == FallbackReason.taskNotCovered.text {

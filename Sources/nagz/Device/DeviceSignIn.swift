@@ -26,7 +26,7 @@ enum DeviceSignIn {
             throw Stop(
                 .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: run nagz device logout")
         }
-        try context.folder.make()
+        try context.folder.create()
         let transport = try HTTPTransport(server)
         var session: DeviceSession
         switch (email, code, username) {
@@ -61,10 +61,10 @@ enum DeviceSignIn {
     }
 
     static func logOut(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let discards = arguments.flag("--discard")
+        let discardsChanges = arguments.flag("--discard")
         try arguments.finish()
         let session = try? context.folder.session.load()
-        if FileManager.default.fileExists(atPath: context.folder.outboxPath), !discards {
+        if FileManager.default.fileExists(atPath: context.folder.outboxPath), !discardsChanges {
             let waiting = try context.outbox().waitingCount()
             guard waiting == 0 else {
                 throw Stop(
@@ -72,17 +72,17 @@ enum DeviceSignIn {
                     "\(counted(waiting, "change")) not uploaded yet: run nagz device sync first, or logout --discard")
             }
         }
-        var isEndedThere = false
+        var isEndedAtServer = false
         if let session {
-            // The device forgets the session whatever the server answers: without its tokens a session expires.
-            isEndedThere = (try? await context.client(session).logOut()) != nil
+            // The device deletes the session whatever the server answers. Without its tokens the session expires.
+            isEndedAtServer = (try? await context.client(session).logOut()) != nil
         }
         try context.folder.clear(keepsDeviceSecret: true)
         if context.asJSON {
-            print(json: ["signed_out": true, "ended_at_server": .bool(isEndedThere)])
+            print(json: ["signed_out": true, "ended_at_server": .bool(isEndedAtServer)])
         } else {
             print("signed out; session, cache and outbox were removed from this device")
-            if session != nil, !isEndedThere {
+            if session != nil, !isEndedAtServer {
                 context.say("the server could not be reached: the session there ends when it expires")
             }
         }
@@ -122,9 +122,9 @@ enum DeviceSignIn {
         FileHandle.standardError.write(Data(prompt.utf8))
         var settings = termios()
         tcgetattr(STDIN_FILENO, &settings)
-        var silent = settings
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(STDIN_FILENO, TCSANOW, &silent)
+        var noEcho = settings
+        noEcho.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSANOW, &noEcho)
         defer {
             tcsetattr(STDIN_FILENO, TCSANOW, &settings)
             FileHandle.standardError.write(Data("\n".utf8))

@@ -15,7 +15,7 @@ enum DeviceStatus {
         let (cache, outbox, now) = (try context.cache(), try context.outbox(), MachineClock.moment())
         let cachedFamily = try session.familyID.flatMap { try cache.cachedFamily($0) }
         let (counts, size, answers) = (try cache.counts(), try cache.size(), try cache.latestAnswers())
-        let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unapplied().count)
+        let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unappliedItems().count)
         let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()
         let choices = try session.familyID.map { try cache.choices(of: $0) } ?? .standard
@@ -77,10 +77,12 @@ enum DeviceStatus {
         let session = try context.session()
         let outbox = try context.outbox()
         if putsAway {
-            let count = try outbox.putAwayUnapplied()
+            let count = try outbox.dismissUnappliedItems()
             return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("dismissed: \(count)")
         }
-        let (waiting, unapplied) = (try outbox.waiting(of: try context.family(of: session)), try outbox.unapplied())
+        let (waiting, unapplied) = (
+            try outbox.waitingItems(of: try context.family(of: session)), try outbox.unappliedItems()
+        )
         if context.asJSON {
             return print(json: [
                 "waiting": .array(waiting.map(\.jsonValue)),
@@ -106,7 +108,7 @@ enum DeviceStatus {
         }
     }
 
-    /// Reports the items that the server did not apply; they stay in the outbox until they are dismissed.
+    /// Throws if the server did not apply an item. Such items stay in the outbox until they are dismissed.
     static func requireAllApplied(_ unapplied: [InputResult], _ context: DeviceContext) throws {
         guard let first = unapplied.first else { return }
         let more = unapplied.count > 1 ? " (and \(unapplied.count - 1) more)" : ""

@@ -7,10 +7,10 @@ import LocalAI
 import NagzAI
 import SQLite
 
-/// `nagz device sync`.
+/// `nagz device sync`: uploads the outbox and downloads the feed, once or with `--watch` repeatedly.
 enum DeviceSync {
     static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let watches = arguments.flag("--watch")
+        let isWatching = arguments.flag("--watch")
         let seconds = try arguments.number("--every", in: 1...86_400)
         let mode = try arguments.value("--mode") ?? SyncMode.cursor.rawValue
         try arguments.finish()
@@ -22,14 +22,14 @@ enum DeviceSync {
         let service = try context.sync(client, session, cache, mode: mode)
         let local = try context.local(cache, family, of: session)
         do {
-            guard watches else {
+            guard isWatching else {
                 let summary = try await service.run(family) { showProgress($0, context) }
-                try await context.learnProviders(client, cache, family)
+                try await context.downloadProviders(client, cache, family)
                 return try report(summary, try await patternAlerts(local), cache, context)
             }
-            // What it was told before serves until the server is reached.
+            // If the server cannot be reached, the providers of the last download are used.
             do {
-                try await context.learnProviders(client, cache, family)
+                try await context.downloadProviders(client, cache, family)
             } catch let error as ClientError where error.isTransient {
                 context.say(Stop.line(error))
             }
@@ -37,7 +37,7 @@ enum DeviceSync {
             if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, and loses nothing") }
             try await service.watch(
                 family, changes: client, schedule: schedule, clock: MachineClock(),
-                random: { Double.random(in: 0..<1) }, isTransient: Stop.retryDelay
+                random: { Double.random(in: 0..<1) }, retryDelay: Stop.retryDelay
             ) { result in
                 switch result {
                 case .success(let summary):
@@ -47,7 +47,7 @@ enum DeviceSync {
                 }
             }
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
-            // Somebody who has left the family keeps nothing of it.
+            // A person who has left the family must not keep its data.
             try cache.remove(family)
             throw Stop(.noPermission, "\(refusal.message) The family's data was removed from this device.")
         } catch SQLiteError.corrupt {
@@ -56,26 +56,26 @@ enum DeviceSync {
         }
     }
 
-    /// Runs one round of sync after an act on this device; reports if the server cannot be reached.
-    /// - Returns: the items that were not applied.
+    /// Runs one round of sync after an act on this device.
+    /// - Returns: whether the server was reached, with the result of the round.
     static func upload(_ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache) async throws
         -> UploadOutcome
     {
         let service = try context.sync(session, cache)
         do {
             let summary = try await service.run(try context.family(of: session))
-            if summary.wasConsentWithdrawn { context.say(withdrawn) }
+            if summary.wasConsentWithdrawn { context.say(withdrawalNotice) }
             return .reached(summary)
         } catch let error as ClientError where error.isTransient {
             return .kept(error)
         }
     }
 
-    private static let withdrawn =
+    private static let withdrawalNotice =
         "the consent ai_mediation was withdrawn: this device answers no more questions. What it answered since the"
         + " previous sync is marked: nagz device history --local shows it"
 
-    /// Sentences about the patterns that the person has not been notified of.
+    /// Returns sentences about the patterns of which the person was not notified yet.
     private static func patternAlerts(_ local: LocalAIService) async throws -> [String] {
         try await local.patternAlerts().map {
             "pattern: \($0.missCount) nags due on a \($0.dayOfWeek.rawValue) were missed in the last 90 days"
@@ -97,7 +97,7 @@ enum DeviceSync {
             let counts = try cache.counts()
             print("synced: \(counted(summary.rows, "row")) downloaded, \(counts.feedRows) on this device")
             if summary.uploaded > 0 { print("uploaded: \(summary.uploaded)") }
-            if summary.wasConsentWithdrawn { print(withdrawn) }
+            if summary.wasConsentWithdrawn { print(withdrawalNotice) }
             alerts.forEach { print($0) }
         }
         try DeviceStatus.requireAllApplied(summary.unapplied, context)
@@ -109,7 +109,7 @@ enum DeviceSync {
             return flush()
         }
         let time = MachineClock.moment().displayTime
-        if summary.wasConsentWithdrawn { print("\(time)  \(withdrawn)") }
+        if summary.wasConsentWithdrawn { print("\(time)  \(withdrawalNotice)") }
         if summary.uploaded > 0 { print("\(time)  uploaded \(summary.uploaded)") }
         for result in summary.unapplied { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }
         for nag in summary.nags {
@@ -122,11 +122,11 @@ enum DeviceSync {
         flush()
     }
 
-    /// Output to a pipe should appear at once.
+    /// Flushes standard output, so that output to a pipe appears at once.
     private static func flush() { fflush(nil) }
 }
 
-/// The result of a round that was to upload something.
+/// The outcome of uploading an item.
 enum UploadOutcome {
     case reached(SyncSummary)
     /// The server was not reached; the outbox keeps the items.

@@ -7,12 +7,14 @@ import Server
 /// The results of a command's checks: printed for people or as JSON, with the exit code that follows from them.
 struct CheckReport {
     private(set) var results: [CheckResult] = []
-    private var isDatabaseAway = false
+    private var isDatabaseUnreachable = false
 
-    mutating func add(_ more: [CheckResult]) {
-        results += more
-        // Of a database that does not answer nothing else is checked.
-        if more.count == 1, more[0].name == "database", more[0].status == .failed { isDatabaseAway = true }
+    mutating func add(_ newResults: [CheckResult]) {
+        results += newResults
+        // If the database does not answer, the check of its connection is the only one.
+        if newResults.count == 1, newResults[0].name == "database", newResults[0].status == .failed {
+            isDatabaseUnreachable = true
+        }
     }
 
     private func count(_ status: CheckResult.Status) -> Int { results.count { $0.status == status } }
@@ -20,15 +22,15 @@ struct CheckReport {
     private var summary: String {
         let (failed, warnings) = (count(.failed), count(.warning))
         if failed == 0, warnings == 0 { return "all checks passed" }
-        let warned = counted(warnings, "warning")
-        return failed == 0 ? "no check failed, \(warned)" : "\(counted(failed, "check")) failed, \(warned)"
+        let warningCount = counted(warnings, "warning")
+        return failed == 0 ? "no check failed, \(warningCount)" : "\(counted(failed, "check")) failed, \(warningCount)"
     }
 
     /// Prints the results.
     /// - Throws: `Stop` if a check failed.
     func finish(asJSON: Bool) throws {
         if asJSON { print(json: json) } else { print(ownText: text(StatusColours.ofStandardOutput)) }
-        if count(.failed) > 0 { throw Stop(isDatabaseAway ? .unavailable : .configuration, summary) }
+        if count(.failed) > 0 { throw Stop(isDatabaseUnreachable ? .unavailable : .configuration, summary) }
     }
 
     private func text(_ colours: StatusColours) -> String {
@@ -36,11 +38,11 @@ struct CheckReport {
         let names = results.map(\.name.count).max() ?? 0
         var lines = results.flatMap { result in
             let status = colours.coloured(result.status.rawValue.padded(to: width), result.status)
-            let advice = result.advice.map { $0.split(separator: "\n").map { inOneLine(String($0)) } } ?? []
-            return ["\(status)  \(result.name.padded(to: names))  \(inOneLine(result.text))"]
+            let advice = result.advice.map { $0.split(separator: "\n").map { safeLine(String($0)) } } ?? []
+            return ["\(status)  \(result.name.padded(to: names))  \(safeLine(result.text))"]
                 + advice.map { String(repeating: " ", count: width + 2) + $0 }
         }
-        // What failed is said on the other stream, with the exit code.
+        // If a check failed, the summary goes to standard error with the exit code.
         if count(.failed) == 0 { lines.append(summary) }
         return lines.joined(separator: "\n")
     }
@@ -77,7 +79,7 @@ struct StatusColours {
     /// - Parameter isOn: whether colours are printed.
     init(isOn: Bool) { self.isOn = isOn }
 
-    /// On a terminal, unless NO_COLOR is set.
+    /// The colours of standard output: on a terminal, unless NO_COLOR is set.
     static var ofStandardOutput: Self {
         let environment = ProcessInfo.processInfo.environment
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false

@@ -1,6 +1,6 @@
 import Server
 
-/// The options' values as far as they are valid. Checks of the configuration report the invalid ones.
+/// Creates the checks of a server from the valid options. `ConfigurationCheck` reports the invalid ones.
 struct CheckedSetting {
     private let given: GivenOptions
     private let databaseURL: String?
@@ -37,7 +37,7 @@ struct CheckedSetting {
         return RestoreCheck(databaseURL: databaseURL, folder: folder, keys: keys)
     }
 
-    /// The limits that the server will have; its secrets do not matter here.
+    /// The configuration of the server, without its secrets.
     var configuration: Configuration {
         let loops = (try? given[Options.loops]) ?? Options.standardLoops
         var configuration = Configuration(databaseURL: databaseURL ?? "", tokenKeys: [], loops: loops)

@@ -1,7 +1,7 @@
 import Foundation
 import Server
 
-/// Checks the options and the files of secrets that they name. Files are read, never made or changed.
+/// Checks the options and the files of secrets that they name. It reads files, and never creates or changes them.
 struct ConfigurationCheck {
     let given: GivenOptions
 
@@ -25,9 +25,9 @@ struct ConfigurationCheck {
 
     func run() -> [CheckResult] {
         let secrets = Self.secrets.map(check)
-        // What is wrong with a file of secrets is told once, with the file.
-        let named = Set(Self.secrets.filter { fault(of: $0) != nil }.map(\.option.name))
-        var faults = ConfigCommand.faults(of: given, except: named).map(\.line)
+        // A fault of a file of secrets is reported once, with the file.
+        let faultyOptions = Set(Self.secrets.filter { fault(of: $0) != nil }.map(\.option.name))
+        var faults = ConfigCommand.faults(of: given, except: faultyOptions).map(\.line)
         if given.given(Options.databaseURL) == nil {
             faults.append("no database: set DATABASE_URL or pass --database-url")
         }

@@ -1,6 +1,6 @@
 import Server
 
-/// `nagz doctor`: whether a server with this configuration works, and what to do if not.
+/// `nagz doctor`: checks whether a server with this configuration works, and says what to do if not.
 enum DoctorCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments

@@ -1,6 +1,7 @@
 import Server
 
-/// `nagz restore-check`: whether a restored database is complete, and what to do before the service is opened.
+/// `nagz restore-check`: checks whether a restored database is complete, and says what to do before the service is
+/// opened.
 enum RestoreCheckCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -11,11 +12,11 @@ enum RestoreCheckCommand {
         let setting = CheckedSetting(arguments.given)
         let database = await setting.database(isRestored: true)
         report.add(database)
-        // What is still replayed would be reported as lost.
+        // During recovery, entries that are not replayed yet would be reported as lost.
         if !database.contains(DatabaseCheck.inRecovery), let log = setting.log() {
             report.add(await log.runAfterRestore())
         }
-        // Grants are checked last, of a complete schema.
+        // The content is checked only if the schema was complete enough for the check of grants.
         if database.contains(where: { $0.name == "grants" }), let check = setting.restoreCheck() {
             report.add(try await check.run())
         } else {

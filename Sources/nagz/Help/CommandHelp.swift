@@ -1,13 +1,13 @@
 /// The help of one command, from which `--help`, `nagz help`, completions and the manual page are made.
 struct CommandHelp: Sendable {
-    /// An option or argument, as it is written, and its meaning.
+    /// An option or argument with its meaning.
     struct Term: Sendable {
         let name: String
         let text: String
 
         init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
 
-        /// An option of the configuration, with its default and its environment variable.
+        /// Creates the term of a configuration option, with its default and its environment variable.
         init(_ option: any AnyOption, _ value: String, _ text: String) {
             let notes = [option.variable.map { "else \($0)" }, option.standard.map { "default \($0)" }].compactMap(
                 \.self)
@@ -25,11 +25,11 @@ struct CommandHelp: Sendable {
         let command: String
     }
 
-    /// The words behind `nagz`, such as `audit verify`.
+    /// The words after `nagz`, such as `audit verify`.
     let name: String
-    /// The purpose of the command, which continues its name.
+    /// The purpose of the command, which begins with a verb.
     let summary: String
-    /// The forms of its line, without `nagz` and the name.
+    /// The forms of the command line, without `nagz` and the name.
     let forms: [String]
     /// The explanation, in paragraphs whose line breaks are printed as they are.
     let details: String
@@ -39,8 +39,8 @@ struct CommandHelp: Sendable {
     let seeAlso: [String]
 
     /// - Parameters:
-    ///   - options: those of the first section.
-    ///   - sections: further ones, each under its title.
+    ///   - options: the terms of the section “Options”.
+    ///   - sections: further sections.
     init(
         _ name: String, _ summary: String, forms: [String] = [""], details: String = "", options: [Term] = [],
         sections: [Section] = [], exitCodes: [Term] = [], examples: [(String, String)] = [], seeAlso: [String] = []
@@ -55,7 +55,7 @@ struct CommandHelp: Sendable {
     /// The first line of the text.
     var heading: String { "nagz \(name) — \(summary)" }
 
-    /// Every option that it names.
+    /// All options that the help names.
     var options: [String] {
         var seen: Set<String> = []
         let names = sections.flatMap(\.terms).map(\.name) + forms
@@ -63,13 +63,13 @@ struct CommandHelp: Sendable {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The words that its forms begin with, such as the names of shells.
+    /// The words that the forms begin with, such as the names of shells.
     var arguments: [String] {
         forms.compactMap { $0.prefixMatch(of: /[a-z][a-z-]*/).map { String($0.output) } }
     }
 
-    /// The text as it is printed.
-    /// - Parameter commands: those of a group, which are listed.
+    /// Returns the text of the help.
+    /// - Parameter commands: the commands of a group, which are listed.
     func text(commands: [CommandHelp] = []) -> String {
         var parts = [
             heading, block("Usage", forms.map { ["nagz", name, $0].filter { !$0.isEmpty }.joined(separator: " ") }),
@@ -94,7 +94,7 @@ struct CommandHelp: Sendable {
         ([title.uppercased()] + lines.map { "  \($0)" }).joined(separator: "\n")
     }
 
-    /// Formats terms in two columns. A long text continues below itself, in its column.
+    /// Formats terms in two columns. A long text is wrapped in its column.
     static func table(_ terms: [Term]) -> [String] {
         let column = min(28, (terms.map(\.name.count).max() ?? 0) + 2)
         return terms.flatMap { term -> [String] in

@@ -14,28 +14,28 @@ enum Commands {
         groups.flatMap(\.commands) + ServerHelp.commands + AdminHelp.commands + AuditHelp.commands + DeviceHelp.commands
         + ModelHelp.commands
 
-    /// Each command of the first level with those below it.
+    /// All commands: each one of the first level, followed by those below it.
     static var inOrder: [CommandHelp] {
         verbs.flatMap { verb in all.filter { $0.name == verb || $0.name.hasPrefix("\(verb) ") } }
     }
 
-    /// The names of the first level.
+    /// The names of the commands of the first level.
     static let verbs = groups.flatMap(\.commands).map(\.name)
 
-    /// The commands below one, such as `audit verify` below `audit`.
+    /// Returns the commands below one, such as `audit verify` below `audit`.
     static func commands(of name: String) -> [CommandHelp] {
         let depth = name.split(separator: " ").count + 1
         return all.filter { $0.name.hasPrefix(name + " ") && $0.name.split(separator: " ").count == depth }
     }
 
-    /// The command that the words begin with; nil if the first word is none. Options and values between the words are
-    /// passed over.
+    /// Returns the command that the words name; nil if the first word is no command. Options and values between the
+    /// words are ignored.
     static func help(of words: [String]) -> CommandHelp? {
-        guard var found = all.first(where: { $0.name == words.first }) else { return nil }
+        guard var command = all.first(where: { $0.name == words.first }) else { return nil }
         for word in words.dropFirst() {
-            if let next = all.first(where: { $0.name == "\(found.name) \(word)" }) { found = next }
+            if let next = all.first(where: { $0.name == "\(command.name) \(word)" }) { command = next }
         }
-        return found
+        return command
     }
 
     static func text(of help: CommandHelp) -> String { help.text(commands: commands(of: help.name)) }
@@ -78,9 +78,9 @@ enum Commands {
             """
     }
 
-    // MARK: Mistakes
+    // MARK: Errors
 
-    /// The end of a message about an unknown command: what was probably meant, and where to look.
+    /// Returns the error for an unknown command, with the command that was probably meant.
     static func unknown(_ words: [String]) -> Stop {
         let parent = words.dropLast().joined(separator: " ")
         let names = parent.isEmpty ? verbs : commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
@@ -89,18 +89,18 @@ enum Commands {
         return Stop(.usage, "unknown command “\(words.joined(separator: " "))”.\(hint) See \(place)")
     }
 
-    /// Refuses a group without a command.
+    /// Returns the error for a group without a command.
     static func missing(_ parent: String) -> Stop {
         let names = commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
         return Stop(
             .usage, "no command given: nagz \(parent) has \(names.joined(separator: ", ")); see nagz \(parent) --help")
     }
 
-    /// Refuses an argument that was not understood.
+    /// Returns the error for an unknown argument.
     static func unknownArgument(_ word: String, of words: [String]) -> Stop {
         guard let help = help(of: words) else { return Stop(.usage, "unknown argument “\(word)”; see nagz --help") }
         var options = Set(help.options)
-        if let verb = words.first { options.formUnion(Options.all.filter { $0.isTaken(by: verb) }.map(\.flag)) }
+        if let verb = words.first { options.formUnion(Options.all.filter { $0.isAccepted(by: verb) }.map(\.flag)) }
         let hint = word.hasPrefix("-") ? KnownNames.nearest(to: word, of: options).map { " Did you mean \($0)?" } : nil
         return Stop(.usage, "unknown argument “\(word)”.\(hint ?? "") See nagz \(help.name) --help")
     }

@@ -1,6 +1,6 @@
 import Contract
 
-/// `nagz completion`: a script that completes commands and options in a shell.
+/// `nagz completion`: prints a script that completes commands and options in a shell.
 enum Completion {
     static func run(_ arguments: Arguments) throws {
         var arguments = arguments
@@ -13,9 +13,9 @@ enum Completion {
         }
     }
 
-    /// A file name is completed where neither a command nor an option is.
+    /// The script for bash. If no command or option fits, it completes file names.
     private static var bash: String {
-        // The longest command that the line begins with decides.
+        // The longest command that the line begins with comes first.
         let commands = Commands.all.sorted { $0.name.count > $1.name.count }
         let cases = commands.map { "        '\($0.name) '*) words='\(words(of: $0).joined(separator: " "))' ;;" }
         return """
@@ -32,7 +32,7 @@ enum Completion {
             """
     }
 
-    /// The words that may follow the command: names of commands below it, then options.
+    /// Returns the words that may follow a command: names of commands below it, then options.
     private static func words(of help: CommandHelp) -> [String] {
         let further = Commands.commands(of: help.name).map { String($0.name.dropFirst(help.name.count + 1)) }
         let names = help.name == "help" ? Commands.verbs : further
@@ -44,7 +44,7 @@ enum Completion {
     }
 }
 
-/// `nagz manual`: the manual page.
+/// `nagz manual`: prints the manual page.
 enum Manual {
     static func run(_ arguments: Arguments) throws {
         try arguments.finish()
@@ -60,10 +60,10 @@ enum Manual {
     private static func firstLine(of text: String) -> String { String(text.prefix { $0 != "\n" }) }
     private static func rest(of text: String) -> String { String(text.drop { $0 != "\n" }.drop { $0 == "\n" }) }
 
-    /// Lines that keep their breaks and spaces.
+    /// Formats lines so that their breaks and spaces are kept.
     private static func verbatim(_ text: String) -> String { ".PP\n.nf\n\(escaped(text))\n.fi" }
 
-    /// Hyphens that can be copied, and no line that is a command of the formatter.
+    /// Escapes hyphens, so that they can be copied, and lines that would be commands of the formatter.
     private static func escaped(_ text: String) -> String {
         let lines = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
             .split(separator: "\n", omittingEmptySubsequences: false)

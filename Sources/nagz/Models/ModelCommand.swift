@@ -3,7 +3,7 @@ import JSON
 import ModelProviders
 import Reactor
 
-/// `nagz models` and `nagz device model`: files of language models for a runtime on this machine.
+/// `nagz models` and `nagz device model`: manage the files of language models for a runtime on this machine.
 enum ModelCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -12,26 +12,26 @@ enum ModelCommand {
         try await run(&arguments, folder: folder, asJSON: asJSON)
     }
 
-    /// - Parameter folder: where the files are, and the catalogue unless an option names it.
+    /// - Parameter folder: the folder of the files, and of the catalogue unless an option names it.
     static func run(_ arguments: inout Arguments, folder: String, asJSON: Bool) async throws {
         let path = try arguments.value("--catalogue") ?? folder + "/models.json"
         let command = arguments.next()
-        let shelf = Shelf(store: ModelStore(folder: folder), asJSON: asJSON)
+        let commands = ModelFileCommands(store: ModelStore(folder: folder), asJSON: asJSON)
         do {
             switch command {
             case "list":
                 try arguments.finish()
-                shelf.show(try catalogue(path).models)
+                commands.show(try catalogue(path).models)
             case "status":
                 let id = arguments.next()
                 try arguments.finish()
-                try shelf.status(id, try catalogue(path))
+                try commands.status(id, try catalogue(path))
             case "download":
-                let (isDry, authorities) = (arguments.flag("--dry-run"), try arguments.value("--ca"))
-                try await shelf.download(try model(&arguments, path), isDry: isDry, authorities: authorities)
+                let (isDryRun, authorities) = (arguments.flag("--dry-run"), try arguments.value("--ca"))
+                try await commands.download(try model(&arguments, path), isDryRun: isDryRun, authorities: authorities)
             case "delete":
-                let (isDry, isSure) = (arguments.flag("--dry-run"), arguments.flag("--yes"))
-                try shelf.delete(try model(&arguments, path), isDry: isDry, isSure: isSure)
+                let (isDryRun, isSure) = (arguments.flag("--dry-run"), arguments.flag("--yes"))
+                try commands.delete(try model(&arguments, path), isDryRun: isDryRun, isSure: isSure)
             case nil: throw Commands.missing("models")
             case let command?: throw Commands.unknown(["models", command])
             }
@@ -53,7 +53,7 @@ enum ModelCommand {
 
     private static func catalogue(_ path: String) throws -> ModelCatalogue {
         guard let file = FileHandle(forReadingAtPath: path),
-            let bytes = try? file.read(upToCount: ModelCatalogue.largestCatalogue + 1)
+            let bytes = try? file.read(upToCount: ModelCatalogue.maxCatalogueBytes + 1)
         else { throw Stop(.configuration, "the catalogue “\(path)” cannot be read: see nagz models --help") }
         do throws(CatalogueError) { return try ModelCatalogue(parsing: [UInt8](bytes)) } catch {
             throw Stop(.configuration, "the catalogue “\(path)”: \(error)")
@@ -61,8 +61,8 @@ enum ModelCommand {
     }
 }
 
-/// The commands on the files of one folder.
-private struct Shelf {
+/// The commands on the model files of one folder.
+private struct ModelFileCommands {
     let store: ModelStore
     let asJSON: Bool
 
@@ -76,20 +76,21 @@ private struct Shelf {
         }
     }
 
-    /// - Parameter id: nil for all models; a single one that was not downloaded ends with its error.
+    /// Prints the state of the models.
+    /// - Parameter id: the ID of one model, which must be downloaded; nil for all.
     func status(_ id: String?, _ catalogue: ModelCatalogue) throws {
         guard let id else { return show(catalogue.models) }
         let model = try ModelCommand.model(id, catalogue)
-        let path = try store.downloaded(model)
+        let path = try store.completePath(of: model)
         if asJSON { print(json: json(model)) } else { print(path) }
     }
 
-    func download(_ model: ModelFile, isDry: Bool, authorities: String?) async throws {
-        guard !isDry else {
+    func download(_ model: ModelFile, isDryRun: Bool, authorities: String?) async throws {
+        guard !isDryRun else {
             let state = store.state(of: model)
             return asJSON ? print(json: json(model)) : print("\(model.id), \(model.bytes.megabytes): \(words(state))")
         }
-        // The store makes its own folder, and this the ones above it.
+        // The store creates its folder; the folders above it are created here.
         let parent = URL(filePath: store.folder).deletingLastPathComponent().path()
         try FileManager.default.createDirectory(
             atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -104,10 +105,10 @@ private struct Shelf {
         if asJSON { print(json: json(model)) } else { print("downloaded: \(path)") }
     }
 
-    func delete(_ model: ModelFile, isDry: Bool, isSure: Bool) throws {
+    func delete(_ model: ModelFile, isDryRun: Bool, isSure: Bool) throws {
         let bytes = store.size(of: model)
         guard bytes > 0 || store.state(of: model) != .missing else { throw ModelStoreError.notDownloaded }
-        if isDry {
+        if isDryRun {
             return asJSON ? print(json: json(model)) : print("would delete \(model.id), \(bytes.megabytes)")
         }
         if !isSure {
@@ -153,7 +154,7 @@ private final class Progress {
     private let model: ModelFile
     private let step: Int64
     private let isTerminal = isatty(STDERR_FILENO) != 0
-    private var shown: Int64 = -1
+    private var lastPercent: Int64 = -1
 
     init(_ model: ModelFile) {
         self.model = model
@@ -162,8 +163,8 @@ private final class Progress {
 
     func show(_ count: Int64) {
         let percent = Int64(Double(count) / Double(model.bytes) * 100) / step * step
-        guard percent != shown else { return }
-        shown = percent
+        guard percent != lastPercent else { return }
+        lastPercent = percent
         let line = "\(model.id) \(percent) % of \(model.bytes.megabytes)"
         let end = !isTerminal || percent == 100 ? "\n" : ""
         try? FileHandle.standardError.write(contentsOf: Data(((isTerminal ? "\r" : "") + line + end).utf8))
@@ -184,7 +185,7 @@ extension Stop {
             self.init(.protocolFault, "\(code)the file has another checksum than the catalogue says, and was deleted")
         case .sizeDiffers:
             self.init(.protocolFault, "the file has another size than the catalogue says, and was deleted")
-        case .noRoom(let needed, let free):
+        case .noDiskSpace(let needed, let free):
             self.init(.inputOutput, "\(code)too little disk space: \(needed.megabytes) needed, \(free.megabytes) free")
         case .busy: self.init(.tryLater, "another process downloads or deletes this model: try again later")
         case .refused(let status) where (300..<400).contains(status):

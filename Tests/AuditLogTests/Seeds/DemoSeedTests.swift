@@ -45,10 +45,10 @@ struct DemoSeedTests {
             _ = try await server.call(
                 API.signUp,
                 SignupRequest(email: try EmailAddress(wireText: "ada@example.org"), password: Secret("a long one")))
-            let told = try await server.expectOnly { try await Demo.seed(server, skipsUsed: true) }
+            let told = try await server.expectOnly { try await Demo.seed(server, skipsNonEmpty: true) }
             #expect(told.isEmpty)
             try await server.expectOnly {
-                _ = await #expect(throws: SeedFault.self) { try await Demo.seed(server, skipsUsed: false) }
+                _ = await #expect(throws: SeedFault.self) { try await Demo.seed(server, skipsNonEmpty: false) }
             }
         }
     }
@@ -62,11 +62,11 @@ private struct Demo {
     let people: [String: TestPerson]
     let open: [NagResponse]
 
-    static func seed(_ server: TestServer, skipsUsed: Bool) async throws -> [DemoSignIn] {
+    static func seed(_ server: TestServer, skipsNonEmpty: Bool) async throws -> [DemoSignIn] {
         let told = Mutex<[DemoSignIn]>([])
         try await DemoSeed.run(
             databaseURL: server.database.url, auditKeyring: TestServer.auditKeyring, clock: server.clock,
-            cost: .testing, skipsUsed: skipsUsed
+            cost: .testing, skipsNonEmpty: skipsNonEmpty
         ) { _ in
         } announce: { signIns in
             told.withLock { $0 = signIns }
@@ -77,7 +77,7 @@ private struct Demo {
     /// Seeds, and signs everybody in with what was told.
     init(_ server: TestServer) async throws {
         var people: [String: TestPerson] = [:]
-        for signIn in try await Self.seed(server, skipsUsed: true) {
+        for signIn in try await Self.seed(server, skipsNonEmpty: true) {
             let answer: AuthResponse
             if let email = signIn.email {
                 answer = try await server.call(

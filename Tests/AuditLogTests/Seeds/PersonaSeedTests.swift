@@ -77,7 +77,7 @@ struct PersonaSeedTests {
         }
         try await TestServer.run { server in
             try await DemoSeed.run(
-                databaseURL: server.database.url, clock: server.clock, cost: .testing, skipsUsed: false
+                databaseURL: server.database.url, clock: server.clock, cost: .testing, skipsNonEmpty: false
             ) { _ in
             } announce: { _ in
             }

@@ -178,26 +178,26 @@ struct AIGateTests {
 extension MatrixRow {
     static let ai: [MatrixRow] = [
         MatrixRow(API.summarizeExcuse, allowed: .readers) {
-            (NoParameters(), Asking(ExcuseSummaryRequest(text: "I forgot", nagID: $0.nag)))
+            (NoParameters(), AIEnvelope(ExcuseSummaryRequest(text: "I forgot", nagID: $0.nag)))
         },
         MatrixRow(API.selectTone, "a participant's nag", allowed: .readers) {
-            (NoParameters(), Asking(ToneSelectRequest(nagID: $0.nag)))
+            (NoParameters(), AIEnvelope(ToneSelectRequest(nagID: $0.nag)))
         },
         MatrixRow(API.selectTone, "a child's nag", allowed: .readersOfChild) {
-            (NoParameters(), Asking(ToneSelectRequest(nagID: $0.childNag)))
+            (NoParameters(), AIEnvelope(ToneSelectRequest(nagID: $0.childNag)))
         },
-        MatrixRow(API.coach, allowed: .readers) { (NoParameters(), Asking(CoachingRequest(nagID: $0.nag))) },
+        MatrixRow(API.coach, allowed: .readers) { (NoParameters(), AIEnvelope(CoachingRequest(nagID: $0.nag))) },
         MatrixRow(API.askCoach, allowed: .members) {
-            (NoParameters(), Asking(CoachQuestionRequest(familyID: inFamily($0).familyID, text: "What is due?")))
+            (NoParameters(), AIEnvelope(CoachQuestionRequest(familyID: inFamily($0).familyID, text: "What is due?")))
         },
-        MatrixRow(API.detectPatterns, allowed: .guardians.union([.child])) { (Asking(childQuery($0)), NoBody()) },
-        MatrixRow(API.generateDigest, allowed: .members) { (Asking(inFamily($0)), NoBody()) },
-        MatrixRow(API.predictCompletion, allowed: .readers) { (Asking(NagQuery(nagID: $0.nag)), NoBody()) },
+        MatrixRow(API.detectPatterns, allowed: .guardians.union([.child])) { (AIEnvelope(childQuery($0)), NoBody()) },
+        MatrixRow(API.generateDigest, allowed: .members) { (AIEnvelope(inFamily($0)), NoBody()) },
+        MatrixRow(API.predictCompletion, allowed: .readers) { (AIEnvelope(NagQuery(nagID: $0.nag)), NoBody()) },
         MatrixRow(API.evaluatePushBack, "a participant's nag", allowed: .guardians.union([.creator])) {
-            (NoParameters(), Asking(PushBackRequest(nagID: $0.nag)))
+            (NoParameters(), AIEnvelope(PushBackRequest(nagID: $0.nag)))
         },
         MatrixRow(API.evaluatePushBack, "a child's nag", allowed: .guardians) {
-            (NoParameters(), Asking(PushBackRequest(nagID: $0.childNag)))
+            (NoParameters(), AIEnvelope(PushBackRequest(nagID: $0.childNag)))
         },
     ]
 }

@@ -50,7 +50,7 @@ struct AITextTests {
                 try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: person)
             }
             let answer = try await server.call(
-                API.evaluatePushBack, NoParameters(), Asking(PushBackRequest(nagID: scene.nag, wantsDraft: true)),
+                API.evaluatePushBack, NoParameters(), AIEnvelope(PushBackRequest(nagID: scene.nag, wantsDraft: true)),
                 as: home.guardian)
             let message = try #require(answer.response.message)
             func texts(_ page: SyncResponse) -> [String] {

@@ -227,10 +227,10 @@ struct ConstrainedDeviceTests {
                 #expect(
                     unconfirmed.code == 77 && unconfirmed.errors.contains("E-POLICY-002")
                         && unconfirmed.errors.contains("Is this needed?"))
-                #expect(try device.outbox.waiting(of: home.id).isEmpty, "what is refused is not kept")
+                #expect(try device.outbox.waitingItems(of: home.id).isEmpty, "what is refused is not kept")
                 let warned = try await run("excuse", name, "the dog ate it", "--offline")
                 #expect(warned.code == 0 && warned.errors.contains("warning: mind the dog"))
-                #expect(try device.outbox.waiting(of: home.id).count == 1)
+                #expect(try device.outbox.waitingItems(of: home.id).count == 1)
             }
         }
     }

@@ -59,7 +59,7 @@ struct DeviceKillTests {
                 let sent = try await server.rows(
                     "SELECT payload->>'text' AS text FROM nag_events WHERE event_type = 'note_added' ORDER BY sync_ts")
                 #expect(sent.compactMap { $0["text"]?.stringValue } == (0..<notes).map { "note \($0)" })
-                #expect(try device.outbox.waitingCount() == 0 && device.outbox.unapplied().isEmpty)
+                #expect(try device.outbox.waitingCount() == 0 && device.outbox.unappliedItems().isEmpty)
                 let rows = try await server.rows("SELECT count(*) AS n FROM nag_events")[0]["n"]?.integerValue
                 #expect(try Int64(device.cache.counts().nagEvents) == rows)
                 let left = try EventCache(path: device.folder.cachePath, seal: device.folder.seal(), isChecked: true)

@@ -34,7 +34,7 @@ struct DeviceOutboxTests {
                     events: ["excuse_submitted", "nag_completed"], scores: ["nag_completed"], stamped: 1
                 ) { try await device.sync() }
                 #expect(summary.uploaded == 3 && summary.unapplied.map(\.outcome) == [.conflict])
-                let conflict = try #require(try device.outbox.unapplied().first)
+                let conflict = try #require(try device.outbox.unappliedItems().first)
                 #expect(conflict.item.nagID == withdrawn && conflict.isConflict && conflict.message != nil)
                 #expect(try device.outbox.waitingCount() == 0)
                 let nags = try device.cache.nags(of: home.id, includingClosed: true)
@@ -54,7 +54,7 @@ struct DeviceOutboxTests {
                 let device = try TestDevice(server, home.child, in: folder)
                 try device.act(.note(text: "one"), on: nag)
                 try device.act(.status(.completed, note: nil), on: nag)
-                let upload = OutboxUpload(familyID: home.id, items: try device.outbox.waiting(of: home.id))
+                let upload = OutboxUpload(familyID: home.id, items: try device.outbox.waitingItems(of: home.id))
                 let lost = try await device.client.upload(upload)
                 let summary = try await server.expectOnly { try await device.sync() }
                 #expect(summary.uploaded == 2 && summary.unapplied.isEmpty)

@@ -27,7 +27,7 @@ final class TestDevice {
         self.person = person
         family = try #require(person.familyID)
         self.folder = DeviceFolder(path: folder)
-        try self.folder.make()
+        try self.folder.create()
         cache = try EventCache(path: self.folder.cachePath, seal: self.folder.seal())
         outbox = try Outbox(path: self.folder.outboxPath, seal: self.folder.seal())
         let address = try #require(ServerAddress("http://127.0.0.1:\(server.port)"))
@@ -53,7 +53,7 @@ final class TestDevice {
         let clock = server.clock
         return HeuristicAIService(
             facts: CacheFacts(
-                cache, family: family, reported: try outbox.reported(in: family), now: { clock.now() }),
+                cache, family: family, reported: try outbox.completedNags(in: family), now: { clock.now() }),
             heuristics: Heuristics(phrasebook: try Phrasebook.english()))
     }
 

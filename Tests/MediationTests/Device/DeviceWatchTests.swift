@@ -38,7 +38,7 @@ struct DeviceWatchTests {
                     let service = SyncService(cache: cache, outbox: nil, source: client, now: { clock.now() })
                     try await service.watch(
                         id, changes: client, schedule: SyncSchedule(), clock: NeverClock(clock: clock),
-                        random: { 0.5 }, isTransient: { _ in nil }
+                        random: { 0.5 }, retryDelay: { _ in nil }
                     ) { result in
                         if case .success(let summary) = result { report.yield(summary) }
                     }

@@ -193,7 +193,7 @@ struct DraftTests {
             _ = try await server.call(
                 API.submitExcuse, NagPath(nagID: seen.id), ExcuseCreate(text: "the bus"), as: family.child)
             _ = try await server.call(
-                API.selectTone, NoParameters(), Asking(ToneSelectRequest(nagID: seen.id)), as: family.child)
+                API.selectTone, NoParameters(), AIEnvelope(ToneSelectRequest(nagID: seen.id)), as: family.child)
             let others = try await server.nag(from: family.stranger, to: family.stranger)
             func ids(_ query: SQL) async throws -> [ResourceID] {
                 try await server.database.rows(query) { try $0["id"] }

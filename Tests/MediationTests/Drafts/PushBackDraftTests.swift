@@ -15,7 +15,7 @@ struct PushBackDraftTests {
     ) async throws -> AIAnswer<PushBackResponse> {
         try await scene.server.call(
             API.evaluatePushBack, NoParameters(),
-            Asking(PushBackRequest(nagID: scene.nag, wantsDraft: wantsDraft)), as: person ?? scene.home.guardian)
+            AIEnvelope(PushBackRequest(nagID: scene.nag, wantsDraft: wantsDraft)), as: person ?? scene.home.guardian)
     }
 
     @Test("an allowed push-back becomes a draft of its words, which is sent without counting again")

@@ -104,7 +104,7 @@ struct ExecutionTests {
                 let refused = try await refusal {
                     try await server.call(
                         API.execute, NoParameters(),
-                        Asking(
+                        AIEnvelope(
                             ExecutionRequest(familyID: scene.home.id, operation: operation),
                             ExecutionOptions(taskType: .heuristic)), as: scene.home.guardian)
                 }
@@ -113,7 +113,7 @@ struct ExecutionTests {
             let foreign = try await refusal {
                 try await server.call(
                     API.execute, NoParameters(),
-                    Asking(
+                    AIEnvelope(
                         ExecutionRequest(familyID: FamilyID(high: 9, low: 9), operation: .coaching, nagID: scene.nag),
                         ExecutionOptions(taskType: .heuristic)), as: scene.home.guardian)
             }
@@ -173,7 +173,7 @@ struct ExecutionTests {
                 func ask() async throws -> ExecutionReport? {
                     try await peer.call(
                         API.summarizeExcuse, NoParameters(),
-                        Asking(
+                        AIEnvelope(
                             ExcuseSummaryRequest(text: "bus", nagID: scene.nag), ExecutionOptions(taskType: .heuristic)),
                         as: scene.home.child
                     ).execution
@@ -271,7 +271,7 @@ extension MatrixRow {
         MatrixRow(API.execute, "about a nag", allowed: .readers) {
             (
                 NoParameters(),
-                Asking(
+                AIEnvelope(
                     ExecutionRequest(familyID: $0.family.id, operation: .coaching, nagID: $0.nag),
                     ExecutionOptions(taskType: .heuristic))
             )
@@ -279,7 +279,7 @@ extension MatrixRow {
         MatrixRow(API.execute, "about a member", allowed: .guardians.union([.child])) {
             (
                 NoParameters(),
-                Asking(
+                AIEnvelope(
                     ExecutionRequest(
                         familyID: $0.family.id, operation: .patterns, userID: $0.family.child.id),
                     ExecutionOptions(taskType: .heuristic))

@@ -187,7 +187,7 @@ struct ModelAnswerTests {
                 answers.append(
                     try await scene.ai.server.call(
                         API.selectTone, NoParameters(),
-                        Asking(ToneSelectRequest(nagID: scene.ai.nag), ModelScene.gateway), as: scene.ai.home.child,
+                        AIEnvelope(ToneSelectRequest(nagID: scene.ai.nag), ModelScene.gateway), as: scene.ai.home.child,
                         headers: ["Idempotency-Key": "one"]))
             }
             #expect(answers[0] == answers[1])

@@ -78,7 +78,7 @@ struct IncentiveEffectTests {
             let badges = try await server.call(
                 API.listBadges, UserInFamilyQuery(userID: family.child.id, familyID: family.id), as: family.child)
             // Clients know no badge of the family's: they show the event.
-            #expect(Set(badges.map(\.badgeType)).isSubset(of: BadgeType.listed))
+            #expect(Set(badges.map(\.badgeType)).isSubset(of: BadgeType.clientBadges))
             #expect(try await server.rows("SELECT id FROM badges WHERE badge_type = 'family_award'").count == 1)
             let events = try await server.call(
                 API.listGamificationEvents, GamificationEventsQuery(userID: family.child.id, familyID: family.id),

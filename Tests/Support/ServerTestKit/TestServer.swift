@@ -227,22 +227,22 @@ final class TestServer: Sendable {
     /// Asks the AI without options.
     @discardableResult
     func call<Request, Answer>(
-        _ endpoint: Endpoint<NoParameters, Asking<Request>, AIAnswer<Answer>>, _ request: Request,
+        _ endpoint: Endpoint<NoParameters, AIEnvelope<Request>, AIAnswer<Answer>>, _ request: Request,
         as person: TestPerson? = nil, headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         try await call(
-            endpoint, NoParameters(), Asking(request), as: person, headers: headers, sourceLocation: sourceLocation
+            endpoint, NoParameters(), AIEnvelope(request), as: person, headers: headers, sourceLocation: sourceLocation
         ).response
     }
 
     @discardableResult
     func call<Request, Answer>(
-        _ endpoint: Endpoint<Asking<Request>, NoBody, AIAnswer<Answer>>, _ request: Request,
+        _ endpoint: Endpoint<AIEnvelope<Request>, NoBody, AIAnswer<Answer>>, _ request: Request,
         as person: TestPerson? = nil,
         headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         try await call(
-            endpoint, Asking(request), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation
+            endpoint, AIEnvelope(request), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation
         ).response
     }
 

@@ -32,7 +32,7 @@ struct MediatedOperation {
         }
     }
 
-    private init<Question: AboutNag & ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
+    private init<Question: NagRelatedQuestion & ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>
     ) {
         self.init(operation) { mediator, question, options, family, drafting, caller in
@@ -56,7 +56,7 @@ struct MediatedOperation {
         _ operation: AIOperation<Question, Response>, _ answer: @escaping AnswerFunction<Question, Response>
     ) {
         register = { mediator, routes in
-            guard let call = API.call(of: operation) else { preconditionFailure("\(operation.id) has no endpoint") }
+            guard let call = API.aiCall(for: operation) else { preconditionFailure("\(operation.id) has no endpoint") }
             Self.register(call, mediator, routes, answer)
         }
         execute = { mediator, asked, options, caller in
@@ -75,7 +75,7 @@ struct MediatedOperation {
         _ answer: @escaping AnswerFunction<Call.Question, Call.Response>
     ) {
         routes.signedIn(call.endpoint) { caller, received in
-            let asked = call.asked(received.parameters, received.body)
+            let asked = call.decodeRequest(received.parameters, received.body)
             return try await answer(
                 mediator, asked.question, asked.options, nil,
                 asked.wantsDraft ? PushBackDrafting(services: mediator.services) : nil, caller)
@@ -116,7 +116,7 @@ extension CoachQuestion: ExecutedQuestion {
 }
 
 extension ExecutionRequest {
-    fileprivate func requiredText(_ lengths: ClosedRange<Int> = 1...longestText) throws(APIError) -> String {
+    fileprivate func requiredText(_ lengths: ClosedRange<Int> = 1...maxTextLength) throws(APIError) -> String {
         guard let text else { throw .questionLacks("text") }
         guard lengths.contains(text.unicodeScalars.count) else { throw .questionIsTooLong }
         return text

@@ -88,7 +88,7 @@ extension Mediator {
             statements += turns.insertion(turn, of: attempt.id, to: session, at: caller.now)
         }
         // An ID names one question, even if two requests with it arrive at the same time.
-        let countsOnce = record.countsOnce || !tokens.isEmpty || attempt.options.questionID != nil
+        let countsOnce = record.countsTowardsLimit || !tokens.isEmpty || attempt.options.questionID != nil
         return Act(
             kind: operation.auditKinds.answered,
             basis: countsOnce ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),

@@ -43,7 +43,7 @@ package final class Mediator {
     ///   - expected: the family that the nag must be in, or whose member the caller must be.
     ///   - drafting: makes a draft of the answer, for a client that has asked for one.
     @discardableResult
-    package func answer<Question: AboutNag, Response: WireInput & WireMembers & Hashable>(
+    package func answer<Question: NagRelatedQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question,
         _ options: ExecutionOptions = ExecutionOptions(), in expected: FamilyID? = nil,
         drafting: PushBackDrafting? = nil, for caller: Caller

@@ -13,7 +13,7 @@ extension Accounts {
     /// such accounts.
     func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
         let body = call.body
-        let sentBirth = try body.dateOfBirth?.past(at: caller.now)
+        let sentBirth = try body.dateOfBirth?.pastDate(at: caller.now)
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)

@@ -43,7 +43,7 @@ extension Attachments {
             }
             let files = form.parts.filter { $0.name == "file" }
             guard files.count == 1, let file = files.first else { throw APIError.uploadHasNoFile }
-            guard file.content.count <= AttachmentLimit.size else { throw APIError.pictureIsTooLarge }
+            guard file.content.count <= AttachmentLimit.maxBytes else { throw APIError.pictureIsTooLarge }
             filename = AttachmentName.sanitized(file.filename)
             do throws(PictureError) {
                 picture = try Picture(cleaning: Array(body[file.content]))
@@ -78,7 +78,7 @@ extension Attachments {
             let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).onlyRow()
-            guard try unused["size"] + bytes.count <= AttachmentLimit.unusedBytes else {
+            guard try unused["size"] + bytes.count <= AttachmentLimit.maxUnusedBytes else {
                 throw APIError.tooManyUnusedPictures
             }
             let count = DailyCount(limit: .attachments, user: caller.userID)

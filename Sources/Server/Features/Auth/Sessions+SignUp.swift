@@ -20,7 +20,7 @@ extension Sessions {
     {
         let (now, body) = (context.now, call.body)
         let email = body.email.wireText
-        let birth = try body.dateOfBirth?.past(at: now)
+        let birth = try body.dateOfBirth?.pastDate(at: now)
         guard try await services.database.query(AccountStatements.isTaken(email)).isEmpty else {
             throw APIError.emailIsTaken
         }

@@ -18,7 +18,7 @@ extension Connections {
                 if let denial = RoleMatrix.denial(of: .accept, by: view.party) {
                     return view.refuse(.connectionAcceptDenied, denial, .policyForbidden)
                 }
-                guard view.activeCounts.allSatisfy({ $0 < ConnectionLimit.active }) else {
+                guard view.activeCounts.allSatisfy({ $0 < ConnectionLimit.activeConnections }) else {
                     throw APIError.tooManyConnections
                 }
                 var connection = view.connection

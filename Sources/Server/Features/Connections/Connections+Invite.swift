@@ -61,7 +61,7 @@ extension Connections {
     private static func requireQuota(_ row: Row, at now: Timestamp) throws {
         let (open, active, today): (Int, Int, Int) = (try row["open"], try row["active"], try row["today"])
         guard open < ConnectionLimit.openInvitations else { throw APIError.tooManyOpenInvitations }
-        guard active < ConnectionLimit.active else { throw APIError.tooManyConnections }
+        guard active < ConnectionLimit.activeConnections else { throw APIError.tooManyConnections }
         if today >= ConnectionLimit.invitationsPerDay, let first: Timestamp = try row["first_today"] {
             throw APIError.tooManyInvitations(until: first + ConnectionLimit.day, at: now)
         }

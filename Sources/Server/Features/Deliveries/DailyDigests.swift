@@ -34,8 +34,9 @@ final class DailyDigests {
         }
         let decision = DigestTurn(
             at: preferences.digestAt, last: turn.lastOn, now: now, zone: services.zones.zone(preferences.timeZone))
-        let moved = PreferenceStatements.move(turn, to: decision.next, madeOn: turn.isMember ? decision.dueOn : nil)
-        guard turn.isMember, let date = decision.dueOn else { return moved }
+        let moved = PreferenceStatements.move(
+            turn, to: decision.nextCheck, madeOn: turn.isMember ? decision.dueDate : nil)
+        guard turn.isMember, let date = decision.dueDate else { return moved }
         return DeliveryStatements.insertDigest(
             DeliveryIDs(services.random, at: now), on: date, to: turn.userID, with: moved, at: now)
     }

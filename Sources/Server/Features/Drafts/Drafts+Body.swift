@@ -29,7 +29,7 @@ extension Drafts {
             let facts = try await intentFacts(of: member, caller, queries)
             let nag = try modelNag ?? DraftedNag(reading: Self.text(of: order), facts)
             return .answer(
-                DraftContent(body: .suggestedNag(SuggestedNag(nag)), citations: citations, misread: nag.misread))
+                DraftContent(body: .suggestedNag(SuggestedNag(nag)), citations: citations, misread: nag.misreadPhrases))
         }
         return try await clientOrDerivedBody(order, member, caller, queries).map {
             DraftContent(body: $0, citations: citations)
@@ -49,7 +49,8 @@ extension Drafts {
             let times = DueTimeReader(now: caller.now, zone: services.zones.zone(member.timeZone))
             let reading = times.read(try Self.text(of: order))
             guard let due = reading.dueAt else {
-                throw APIError.wordsNameNoTime(reading.misread.isEmpty ? nil : Self.warning(of: reading.misread))
+                throw APIError.wordsNameNoTime(
+                    reading.misreadPhrases.isEmpty ? nil : Self.warning(of: reading.misreadPhrases))
             }
             return .answer(.dueChange(DueChange(dueAt: due)))
         case .pushBack:
@@ -120,7 +121,7 @@ extension DraftBody {
             case .pushBack, .consequence, .digest: nil
             }
         if let dueAt, DueTimeLimit.isTooFar(dueAt, now: now) {
-            throw APIError.dueTimeIsInvalid(DueTimeLimit.tooFar)
+            throw APIError.dueTimeIsInvalid(DueTimeLimit.tooFarMessage)
         }
     }
 

@@ -24,7 +24,7 @@ extension Drafts {
         var draft = DraftResponse(
             id: id, familyID: member.familyID, nagID: nil, authorID: member.userID, source: source,
             body: body.flooredToMillisecond, contextIDs: [], citations: [],
-            model: DraftResponse.ofClient,
+            model: DraftResponse.clientModel,
             confidence: nil, warnings: [], progress: DraftProgress(expiresAt: context.now + DraftLimit.lifetime),
             traceID: context.trace, createdAt: context.now)
         draft.bodyHash = services.hash(of: draft.body)
@@ -106,7 +106,7 @@ extension Drafts {
         return try await services.ledger.writeAll(caller, in: family) { queries, perform in
             var member = try await services.access.member(caller, of: family, queries)
             var drafts = try await drafts(of: batch, for: member, queries)
-            if selection.source.onlyCreates { return Self.voiceDenial(of: member) }
+            if selection.source.mayOnlyCreate { return Self.voiceDenial(of: member) }
             let due = try drafts.versions(in: selection).filter { draft, version in
                 try !Self.isDone(step, draft.response.progress, version, at: caller.now)
             }.map(\.draft)

@@ -124,7 +124,7 @@ extension Drafts {
     func execution(
         of draft: StoredDraft, _ digest: [UInt8], by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
-        guard let key = draft.key, key.opens(digest, by: member.userID, at: caller.now) else {
+        guard let key = draft.key, key.allowsUse(of: digest, by: member.userID, at: caller.now) else {
             throw APIError.draftConfirmationIsInvalid
         }
         let effect = try await effects.decide(draft.response, by: member, caller, queries)
@@ -197,7 +197,7 @@ extension Drafts {
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let draft = try await draft(id, for: member, queries)
-            if source.onlyCreates { return Self.voiceDenial(of: member) }
+            if source.mayOnlyCreate { return Self.voiceDenial(of: member) }
             let isDone = try Self.isDone(step, draft.response.progress, version, at: caller.now)
             return try await decide(member, draft, isDone, queries)
         }
@@ -215,7 +215,7 @@ extension Drafts {
     ) throws(APIError) -> Bool {
         switch progress.verdict(on: step, of: version, at: now) {
         case .allowed: return false
-        case .isDone: return true
+        case .alreadyDone: return true
         case .missing(let step):
             throw APIError.draftLacksStep(step)
         case .ended(let state):

@@ -129,7 +129,7 @@ final class Drafts {
         var draft = DraftResponse(
             id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
             body: content.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: content.citations,
-            model: order.body == nil ? reading.author.draftModel : DraftResponse.ofClient,
+            model: order.body == nil ? reading.author.draftModel : DraftResponse.clientModel,
             confidence: order.body == nil ? reading.confidence : nil, warnings: reading.warnings,
             progress: DraftProgress(expiresAt: now + DraftLimit.lifetime), traceID: caller.context.trace,
             createdAt: now)

@@ -21,7 +21,7 @@ struct DueChangeDrafting {
         var draft = DraftResponse(
             id: services.random.identifier(at: now), familyID: family, nagID: view.nag.id, authorID: view.userID,
             source: DraftSource(input.source), body: .dueChange(DueChange(dueAt: dueAt)), contextIDs: [], citations: [],
-            model: DraftResponse.ofClient, confidence: nil, warnings: [],
+            model: DraftResponse.clientModel, confidence: nil, warnings: [],
             progress: DraftProgress(expiresAt: now + DraftLimit.lifetime), traceID: caller.context.trace, createdAt: now
         )
         draft.addresseeID = view.nag.creatorID

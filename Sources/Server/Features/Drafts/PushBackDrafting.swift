@@ -16,7 +16,7 @@ package struct PushBackDrafting {
         to evaluation: RecordedAnswer<Response>, _ attempt: ExecutionAttempt, _ queries: any Queries
     ) async throws {
         guard let response = evaluation.answer.response as? PushBackResponse, response.shouldPushBack,
-            let message = response.message, DraftLimit.message.contains(message.unicodeScalars.count),
+            let message = response.message, DraftLimit.messageLengths.contains(message.unicodeScalars.count),
             let nag = attempt.nag, attempt.ledger == attempt.requester.settings.home
         else { return }
         let (event, author, report) = (evaluation.event, evaluation.author, evaluation.report)

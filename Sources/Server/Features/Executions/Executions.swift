@@ -32,7 +32,7 @@ final class Executions {
 
     /// Answers a question, with the options that the client names.
     func execute(
-        _ caller: Caller, _ call: Call<NoParameters, Asking<ExecutionRequest>>
+        _ caller: Caller, _ call: Call<NoParameters, AIEnvelope<ExecutionRequest>>
     ) async throws -> ExecutionAnswer {
         let request = call.body.request
         var options = call.body.options

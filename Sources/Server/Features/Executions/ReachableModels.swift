@@ -38,7 +38,7 @@ struct ReachableModels {
     /// Returns a notice that the gateway no longer has the model that the person has chosen; nil if it may be asked.
     func gatewayNotice() -> String? {
         guard let local = chosenModels.local, local != gatewayModel,
-            !ProviderName.onDevice.map(\.rawValue).contains(local)
+            !ProviderName.deviceProviders.map(\.rawValue).contains(local)
         else { return nil }
         return "The model \(local) that you have chosen is not the server's any more."
             + (gatewayModel.map { " It has \($0)." } ?? " It has none.")

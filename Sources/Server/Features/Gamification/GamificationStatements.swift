@@ -65,7 +65,7 @@ enum GamificationStatements {
     static func badges(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT id, badge_type, earned_at FROM badges
-        WHERE family_id = \(family) AND user_id = \(user) AND badge_type = ANY (\(SQLList(BadgeType.listed.map(\.rawValue)))::text[])
+        WHERE family_id = \(family) AND user_id = \(user) AND badge_type = ANY (\(SQLList(BadgeType.clientBadges.map(\.rawValue)))::text[])
         ORDER BY earned_at, badge_type
         """
     }

@@ -66,7 +66,7 @@ final class Incentives {
 
     // MARK: Rules
 
-    /// Creates a rule. A family has at most `IncentiveTerms.activeRules` active rules.
+    /// Creates a rule. A family has at most `IncentiveTerms.maxActiveRules` active rules.
     func create(_ caller: Caller, _ call: Call<NoParameters, IncentiveRuleCreate>) async throws -> IncentiveRuleResponse
     {
         let body = call.body

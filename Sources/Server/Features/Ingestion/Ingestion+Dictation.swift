@@ -16,7 +16,7 @@ extension Ingestion {
             try Requester.requireAIAllowed(
                 try await queries.query(AIStatements.permission(member.userID, in: family)).onlyRow())
             guard nag.dueAt.flooredToMillisecond > caller.now else {
-                throw APIError.dueTimeIsInvalid(DueTimeLimit.past)
+                throw APIError.dueTimeIsInvalid(DueTimeLimit.pastMessage)
             }
             let recipients = try await queries.query(MembershipStatements.activeMembers([nag.recipientID], in: family))
             guard !recipients.isEmpty else {
@@ -43,8 +43,8 @@ extension SuggestedNag {
         guard order.recurrence == nil, order.policyID == nil, order.attachmentIDs.isEmpty else {
             throw APIError.dictationIsNoDraft
         }
-        guard order.description?.unicodeScalars.count ?? 0 <= Self.longestDescription else {
-            throw APIError.dictationIsTooLong(limit: Self.longestDescription)
+        guard order.description?.unicodeScalars.count ?? 0 <= Self.maxDescriptionLength else {
+            throw APIError.dictationIsTooLong(limit: Self.maxDescriptionLength)
         }
         self.init(
             recipientID: order.recipientID, category: order.category, description: order.description,

@@ -23,7 +23,7 @@ struct ProviderList {
         let mode = settings.mode
         let rules = ModelProviderItem(
             name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil,
-            latencyMilliseconds: 1, tasks: TaskKind.asked, reason: nil,
+            latencyMilliseconds: 1, tasks: TaskKind.requestedKinds, reason: nil,
             isActive: mode == .heuristic || mode == .auto || mode == .localOnly)
         let gateway = await gateway(isUsed: mode == .auto && models.gatewayNotice() == nil)
         let chosen = try? models.key(for: nil).get()
@@ -81,7 +81,7 @@ struct ProviderList {
             supportsTools: capabilities.supportsTools, supportsSchemas: capabilities.supportsSchemas,
             contextTokens: capabilities.contextTokens,
             latencyMilliseconds: ((latency ?? capabilities.expectedLatency) / .milliseconds(1)).rounded(),
-            isLatencyMeasured: latency != nil, tasks: TaskKind.asked.filter(capabilities.kinds.contains),
+            isLatencyMeasured: latency != nil, tasks: TaskKind.requestedKinds.filter(capabilities.kinds.contains),
             checkAgeSeconds: health?.latestCheck.map { Int((ContinuousClock.now - $0.at) / .seconds(1)) },
             reason: reason, isActive: isActive)
     }

@@ -53,7 +53,7 @@ extension Nags {
             NagStatements.countSent(by: account.id, over: connection, day: today)
         ).onlyRow()
         if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
-            let next = NagLimit.nextDay(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
+            let next = NagLimit.resetSentence(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
             return try refuse(
                 denial, .tooManyNagsOverConnection(denial, limit: FamilyPolicy.standard.dailyCap, next: next))
         }

@@ -164,7 +164,7 @@ extension Nags {
         guard let denial = NagLimit.denialOfCreation(sentToday: try row["sent_today"], policy: policy) else {
             return nil
         }
-        let next = NagLimit.nextDay(in: member.timeZone, now: now, zoneChangedAt: member.timeZoneChangedAt)
+        let next = NagLimit.resetSentence(in: member.timeZone, now: now, zoneChangedAt: member.timeZoneChangedAt)
         return (denial, .tooManyNags(denial, limit: policy.dailyCap, next: next))
     }
 

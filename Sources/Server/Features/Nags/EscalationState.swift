@@ -69,7 +69,7 @@ struct EscalationState {
     /// one after every interval since the phase began.
     func nextReminder(at now: Timestamp) -> Timestamp? {
         guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number,
-            recipient.preferences.isReminded(in: record.phase, of: record.nag.category)
+            recipient.preferences.hasReminders(in: record.phase, of: record.nag.category)
         else { return nil }
         let interval = escalation.reminderInterval.microseconds
         let passed = max(0, (now - phaseSince).microseconds) / interval

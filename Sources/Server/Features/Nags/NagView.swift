@@ -93,7 +93,7 @@ struct NagView {
 
     /// Refuses an act that exceeds a daily limit, and tells the client when it is allowed again.
     func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
-        let next = NagLimit.nextDay(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
+        let next = NagLimit.resetSentence(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
         return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, next: next))
     }
 
@@ -111,7 +111,8 @@ extension NagPart {
         let connection: ConnectionID? = try row["connection_id"]
         if connection != nil {
             self.init(
-                of: caller.userID, guardsRecipient: try row["guards_recipient"], creator: creator, recipient: recipient)
+                of: caller.userID, isGuardianOfRecipient: try row["guards_recipient"], creator: creator,
+                recipient: recipient)
         } else if let role: FamilyRole = try row["role"] {
             self.init(of: caller.userID, role, creator: creator, recipient: recipient)
         } else {

@@ -142,7 +142,7 @@ package final class Nags {
     }
 
     func countedDay(in zone: String, changedAt: Timestamp?, at now: Timestamp) -> Range<Timestamp> {
-        NagLimit.countedTime(
+        NagLimit.countedPeriod(
             services.zones.zone(zone).day(containing: now), now: now, zoneChangedAt: changedAt)
     }
 

@@ -109,7 +109,8 @@ package final class MemberPreferences {
         return PreferenceStatements.set(
             stored, of: current.user, hasDigest: hasDigest,
             skippedDate: isFirst
-                ? DigestTurn.passed(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil, at: now)
+                ? DigestTurn.skippedDate(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil,
+            at: now)
     }
 
     /// Returns a member's current preferences.

@@ -19,7 +19,7 @@ struct ModelChoice {
         _ change: PreferenceChange, _ stored: StoredPreferences, of user: UserID, _ queries: any Queries
     ) async throws {
         if let name = change.newText(.aiLocalModel, stored) {
-            let names = ProviderName.onDevice.map(\.rawValue) + [gatewayModel].compactMap(\.self)
+            let names = ProviderName.deviceProviders.map(\.rawValue) + [gatewayModel].compactMap(\.self)
             guard names.contains(name) else {
                 throw APIError.modelIsUnknown(.aiLocalModel, "must be one of " + names.joined(separator: ", "))
             }

@@ -233,7 +233,7 @@ struct DeliveryFacts {
     private func decisionOnReminder(
         _ claim: ClaimedDelivery, at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> SendingDecision {
-        if let phase, !preferences.isReminded(in: phase, of: words.category) { return .drop(.notWanted) }
+        if let phase, !preferences.hasReminders(in: phase, of: words.category) { return .drop(.notWanted) }
         guard let times, let due = nextReminder(last: sentAt ?? claim.createdAt, at: now, zones, plan) else {
             return .drop(.nagClosed)
         }
@@ -250,7 +250,7 @@ struct DeliveryFacts {
     ) -> Timestamp? {
         guard event == NagEventType.escalated.rawValue, isRecipient, nag.status == .open, let times, let phase,
             phase.number >= EscalationPhase.overdueSoft.number,
-            preferences.isReminded(in: phase, of: words.category)
+            preferences.hasReminders(in: phase, of: words.category)
         else { return nil }
         return times.escalation(preferences, zones, plan).nextReminder(
             after: max(last, times.phaseSince), now: now, snoozedUntil: times.dueAt > now ? times.dueAt : nil)

@@ -17,7 +17,7 @@ struct DailyDigest {
     init(_ rows: Rows) throws(PostgresError) {
         nags = try rows.map { row throws(PostgresError) in
             let (description, category): (String?, NagCategory) = (try row["description"], try row["category"])
-            let words = description.map(inOneLine).flatMap { $0.isEmpty ? nil : $0 } ?? category.rawValue
+            let words = description.map(safeLine).flatMap { $0.isEmpty ? nil : $0 } ?? category.rawValue
             return (try row["due_at"], words.count > Self.longestWords ? words.prefix(Self.longestWords) + "…" : words)
         }
         total = try rows.first?["total"] ?? 0

@@ -74,7 +74,7 @@ struct DeliveryMessage: Sendable {
     /// Returns the text in one line of at most `longestText` bytes of UTF-8, shortened between characters.
     private static func shortened(_ text: String) -> String {
         var (short, bytes) = ("", 0)
-        for character in inOneLine(text) {
+        for character in safeLine(text) {
             bytes += character.utf8.count
             guard bytes <= longestText else { return short + "…" }
             short.append(character)

@@ -20,7 +20,7 @@ extension AIScene {
         _ text: String = "I forgot", _ options: ExecutionOptions = ExecutionOptions(), as person: TestPerson? = nil
     ) async throws -> AIAnswer<ExcuseSummaryResponse> {
         try await server.call(
-            API.summarizeExcuse, NoParameters(), Asking(ExcuseSummaryRequest(text: text, nagID: nag), options),
+            API.summarizeExcuse, NoParameters(), AIEnvelope(ExcuseSummaryRequest(text: text, nagID: nag), options),
             as: person ?? home.child)
     }
 
@@ -29,7 +29,8 @@ extension AIScene {
         _ options: ExecutionOptions = ExecutionOptions(), as person: TestPerson? = nil
     ) async throws -> AIAnswer<ToneSelectResponse> {
         try await server.call(
-            API.selectTone, NoParameters(), Asking(ToneSelectRequest(nagID: nag), options), as: person ?? home.child)
+            API.selectTone, NoParameters(), AIEnvelope(ToneSelectRequest(nagID: nag), options), as: person ?? home.child
+        )
     }
 
     func execute(
@@ -38,7 +39,7 @@ extension AIScene {
         let isAboutNag = operation != .patterns && operation != .digest
         return try await server.call(
             API.execute, NoParameters(),
-            Asking(
+            AIEnvelope(
                 ExecutionRequest(
                     familyID: home.id, operation: operation, nagID: isAboutNag ? nag : nil,
                     userID: operation == .patterns ? home.child.id : nil, text: text), options),

@@ -22,7 +22,7 @@ final class APNsProvider: MessageProvider {
         (self.options, self.client, self.clock, self.staleAfter) = (options, client, clock, staleAfter)
     }
 
-    func supportsDevices(_ platform: DevicePlatform) -> Bool { platform.isApples }
+    func supportsDevices(_ platform: DevicePlatform) -> Bool { platform.isApple }
 
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome {
         guard let device, Self.isToken(device.token) else { return .deviceGone }
