@@ -62,7 +62,7 @@ public struct LocalAIService: AIService {
         if let writer = routed.writer, let wording = operation.wording,
             let promptFacts = wording.facts(heuristics, question, questionFacts, try facts.names())
         {
-            author = try await word(&response, wording, writer, told, routed)
+            author = try await word(&response, wording, writer, promptFacts, routed)
             try Task.checkCancellation()
             // Consent or preference may have been withdrawn while the model wrote.
             try requireConsent()
@@ -70,11 +70,11 @@ public struct LocalAIService: AIService {
         }
         stages.execute(routed, log)
         let record = operation.record(heuristics, question, questionFacts, response)
-        let told = routed.record(record, by: author, stages, log)
-        log.store(told)
+        let execution = routed.record(record, by: author, stages, log)
+        log.store(execution)
         if continuesSession {
             let turn = SessionTurn(operation.id, words: question.content, record)
-            try facts.cache.add(turn, told.id, of: facts.family, at: now)
+            try facts.cache.add(turn, execution.id, of: facts.family, at: now)
         }
         return response
     }
@@ -83,10 +83,10 @@ public struct LocalAIService: AIService {
     /// - Throws: `LocalRefusal.modelUnavailable` if only the model may answer.
     private func word<Question, Response>(
         _ response: inout Response, _ wording: ModelWording<Question, Response>, _ writer: ModelWriter,
-        _ told: PromptFacts, _ routed: RoutedQuestion
+        _ facts: PromptFacts, _ routed: RoutedQuestion
     ) async throws -> Authorship {
         let provider = writer.provider
-        switch await writer.write(told, traceparent: routed.trace.traceparent) {
+        switch await writer.write(facts, traceparent: routed.trace.traceparent) {
         case .success(let result):
             response[keyPath: wording.text] = result.text
             return Authorship(

@@ -115,7 +115,7 @@ final class Bench {
 
     func service(_ requested: RequestedProvider? = nil) -> OnDeviceAIService<FarAway> {
         OnDeviceAIService(
-            local: local, server: far, requested: wanted,
+            local: local, server: far, requested: requested,
             failure: { error in
                 error is FarAway.Unreachable
                     ? .unreachable(isConnectionFault: true) : error is FarAway.Refused ? .consentMissing : nil
@@ -126,7 +126,7 @@ final class Bench {
     func ask(_ operation: AIOperationID, nag: UInt64 = 1, requested: RequestedProvider? = nil) async throws
         -> AnswerRecord
     {
-        let service = service(wanted)
+        let service = service(requested)
         try await Self.run(operation, service, NagID(high: 1, low: nag))
         return try #require(records.last)
     }

@@ -39,7 +39,7 @@ struct TracingTests {
             let request = ExecutionRequest(
                 familyID: scene.ai.home.id, operation: .selectTone, nagID: scene.ai.nag, userID: nil, text: nil)
             _ = try await scene.ai.server.call(
-                API.execute, NoParameters(), Asking(request, options), as: scene.ai.home.guardian,
+                API.execute, NoParameters(), AIEnvelope(request, options), as: scene.ai.home.guardian,
                 headers: Self.headers)
             let came = try await scene.service.received().dropFirst(before)
             #expect(Set(came.compactMap { $0["method"]?.stringValue }) == ["GET", "POST"])
@@ -169,7 +169,7 @@ struct TracingTests {
                 let request = ExecutionRequest(
                     familyID: ai.home.id, operation: .selectTone, nagID: ai.nag, userID: nil, text: nil)
                 _ = try await server.call(
-                    API.execute, NoParameters(), Asking(request, ModelScene.gateway), as: ai.home.guardian,
+                    API.execute, NoParameters(), AIEnvelope(request, ModelScene.gateway), as: ai.home.guardian,
                     headers: Self.headers)
                 var spans: [JSONValue] = []
                 while spans.count < 3 {

@@ -59,7 +59,7 @@ public struct TextSeal: Sendable {
         return try open(box, field, row)
     }
 
-    private static func bound<Kind>(_ field: Field, _ row: Identifier<Kind>) -> [UInt8] {
+    private static func associatedData<Kind>(_ field: Field, _ row: Identifier<Kind>) -> [UInt8] {
         Array(field.rawValue.utf8) + [0] + row.bytes
     }
 }
