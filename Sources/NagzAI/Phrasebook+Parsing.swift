@@ -20,7 +20,7 @@ extension Phrasebook {
         try checkComplete()
         for (line, text) in shownTexts {
             if let word = disrespectfulPhrases(in: text).min() {
-                throw PoolError(line: line, problem: "says \u{201C}\(word)\u{201D}, which is to be avoidList")
+                throw PoolError(line: line, problem: "says \u{201C}\(word)\u{201D}, which is to be avoided")
             }
         }
     }

@@ -194,7 +194,9 @@ public struct ErrorEnvelope: Hashable, WireObject {
                 json.field("message", error.message)
                 json.field("request_id", requestID)
                 json.key("details")
-                if error.field == nil, error.reason == nil, error.execution == nil {
+                if error.field == nil, error.reason == nil, error.opensAt == nil, error.draftID == nil,
+                    error.execution == nil
+                {
                     json.null()
                 } else {
                     json.object { json in

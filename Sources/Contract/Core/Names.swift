@@ -25,7 +25,7 @@ extension FieldReader {
         // The composed form of some characters is longer, so both lengths are checked.
         let name = composed(trimmedText)
         guard max(trimmedText.unicodeScalars.count, name.unicodeScalars.count) <= maxLength else {
-            throw InvalidInput("must have at maxLength \(maxLength) characters", field: field)
+            throw InvalidInput("must have at most \(maxLength) characters", field: field)
         }
         guard name.unicodeScalars.contains(where: isVisible) else {
             throw InvalidInput("must not be empty", field: field)
