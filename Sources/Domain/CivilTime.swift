@@ -20,9 +20,9 @@ public struct CivilDate: Hashable, Comparable, Sendable {
         let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        day = Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-        month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
+        let monthSinceMarch = (5 * dayOfYear + 2) / 153
+        day = Int(dayOfYear - (153 * monthSinceMarch + 2) / 5 + 1)
+        month = Int(monthSinceMarch < 10 ? monthSinceMarch + 3 : monthSinceMarch - 9)
         year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
     }
 

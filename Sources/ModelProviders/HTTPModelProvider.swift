@@ -16,7 +16,7 @@ public final class HTTPModelProvider: ModelProvider {
     public let capabilities: ProviderCapabilities
 
     private let host: ModelHost
-    private let wire: any ModelProtocol
+    private let modelProtocol: any ModelProtocol
     /// The name of the model, as configured.
     package let model: String
     private let key: ModelKey?
@@ -30,11 +30,11 @@ public final class HTTPModelProvider: ModelProvider {
 
     init(
         _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost,
-        wire: any ModelProtocol, model: String, key: ModelKey?, health: ProviderHealth,
+        modelProtocol: any ModelProtocol, model: String, key: ModelKey?, health: ProviderHealth,
         now: @escaping () -> ContinuousClock.Instant
     ) {
         (self.name, self.reach, self.capabilities, self.host) = (name, reach, capabilities, host)
-        (self.wire, self.model, self.key, self.health, self.now) = (wire, model, key, health, now)
+        (self.modelProtocol, self.model, self.key, self.health, self.now) = (modelProtocol, model, key, health, now)
         limits = host.limits
     }
 
@@ -48,7 +48,7 @@ public final class HTTPModelProvider: ModelProvider {
     ) -> HTTPModelProvider {
         HTTPModelProvider(
             name, reach, capabilities, at: host,
-            wire: OpenAIProtocol(schemaStyle: schemaStyle, tokensField: tokensField), model: model, key: key,
+            modelProtocol: OpenAIProtocol(schemaStyle: schemaStyle, tokensField: tokensField), model: model, key: key,
             health: health, now: now)
     }
 
@@ -59,16 +59,15 @@ public final class HTTPModelProvider: ModelProvider {
         now: @escaping () -> ContinuousClock.Instant = { .now }
     ) -> HTTPModelProvider {
         HTTPModelProvider(
-            .ownProvider, .thirdParty, .thirdParty, at: host, wire: AnthropicProtocol(), model: model, key: key,
-            health: health, now: now)
+            .ownProvider, .thirdParty, .thirdParty, at: host, modelProtocol: AnthropicProtocol(), model: model,
+            key: key, health: health, now: now)
     }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
         let started = now()
         if let seconds = health.remainingLimitSeconds(at: started) { throw .limited(seconds: seconds) }
-        guard wire.body(request, model: model, health.habits(of: model)).count <= ModelLimits.requestBytes else {
-            throw .tooLong
-        }
+        let body = modelProtocol.body(request, model: model, health.habits(of: model))
+        guard body.count <= ModelLimits.requestBytes else { throw .tooLong }
         let availability = await availability()
         guard !Task.isCancelled else { throw .cancelled }
         if case .unavailable(let reason) = availability { throw .unavailable(reason) }
@@ -102,7 +101,7 @@ public final class HTTPModelProvider: ModelProvider {
         let availability: Availability
         do throws(ModelFault) {
             let response = try await send(
-                "GET", wire.modelsPath, wire.headers(key), nil, min(limits.list, limits.whole))
+                "GET", modelProtocol.modelsPath, modelProtocol.headers(key), nil, min(limits.list, limits.whole))
             availability = try lists(response) ? .available : .unavailable(.unknownModel)
         } catch {
             // A cancelled request says nothing about the provider.
@@ -129,10 +128,10 @@ public final class HTTPModelProvider: ModelProvider {
     ) async throws(ModelFault) -> HTTPClientResponse {
         let remaining = limits.whole - (now() - started)
         guard remaining > .zero else { throw .timedOut }
-        var headers = wire.headers(key) + [("Content-Type", "application/json")]
+        var headers = modelProtocol.headers(key) + [("Content-Type", "application/json")]
         if let traceparent = request.traceparent { headers.append(("traceparent", traceparent)) }
-        let body = wire.body(request, model: model, health.habits(of: model))
-        return try await send("POST", wire.generatePath, headers, body, remaining)
+        let body = modelProtocol.body(request, model: model, health.habits(of: model))
+        return try await send("POST", modelProtocol.generatePath, headers, body, remaining)
     }
 
     /// Learns from a refusal; returns whether the next request omits or replaces a field.
@@ -146,7 +145,7 @@ public final class HTTPModelProvider: ModelProvider {
 
     private func read(_ response: HTTPClientResponse) throws(ModelFault) -> ModelAnswer {
         let document = try Self.document(response)
-        do throws(AnswerFault) { return try wire.parse(document) } catch {
+        do throws(AnswerFault) { return try modelProtocol.parse(document) } catch {
             if error.isSpentOnThinking {
                 var habits = health.habits(of: model)
                 habits.learnThinking()

@@ -38,7 +38,7 @@ enum PNG {
             switch type {
             case "iCCP" where !hasProfile:
                 hasProfile = true
-                if let profile = profile(reader.bytes[content]) { appendChunk(type, profile, to: &output) }
+                if let profile = profileChunk(reader.bytes[content]) { appendChunk(type, profile, to: &output) }
             case "eXIf" where !hasOrientation:
                 guard let orientation = Exif.orientation(in: content, of: reader.bytes) else { break }
                 hasOrientation = true
@@ -58,8 +58,8 @@ enum PNG {
         }
     }
 
-    /// Returns the content of a chunk with the cleaned profile: a name, the compression method, and the profile.
-    private static func profile(_ content: ArraySlice<UInt8>) -> [UInt8]? {
+    /// Returns the content of a chunk with the cleaned colour profile: a name, the compression method, and the profile.
+    private static func profileChunk(_ content: ArraySlice<UInt8>) -> [UInt8]? {
         guard let end = content.prefix(80).firstIndex(of: 0), end + 1 < content.endIndex, content[end + 1] == 0,
             let profile = ColourProfile.inflate(content[(end + 2)...]).flatMap(ColourProfile.clean)
         else { return nil }

@@ -161,8 +161,8 @@ struct SessionPool {
     }
 
     /// Removes a lost session.
-    /// - Returns: sessions for bulk reads that waited for a bulk read on the lost session, and the pause before another
-    ///   one is opened; nil for none.
+    /// - Returns: sessions for waiting requests that the loss made possible, such as bulk reads that waited for one on
+    ///   the lost session; and the pause before another session is opened, or nil for none.
     mutating func sessionLost(_ id: Int) -> (grants: [Grant], pause: Duration?) {
         sessions.removeAll { $0.id == id }
         return (serve(), nextReconnectPause())

@@ -4,7 +4,7 @@ extension SQL {
     struct Piece: Hashable, Sendable {
         enum Kind: UInt {
             case literal
-            /// The next element of `runtimeTexts`.
+            /// A text that is no literal: the next element of `runtimeTexts`.
             case runtimeText
             /// The placeholder of the next value.
             case value
@@ -15,7 +15,7 @@ extension SQL {
             case requests
             /// Text for merged statements only; empty in a single statement.
             case onlyMerged
-            /// The value with that number in the current request's row.
+            /// A value in the current request's row, which the piece identifies by number.
             case requestValue
         }
 

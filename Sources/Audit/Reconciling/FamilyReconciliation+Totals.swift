@@ -2,9 +2,9 @@ import Domain
 
 /// The points that retention has deleted.
 struct DroppedPoints: Sendable {
-    /// The deleted points by the rows of the sums.
+    /// The sums of each member's deleted points that the member's row of totals claims.
     var claimed: [UserID: ScoreSums] = [:]
-    /// The deleted points by the entries whose rows are missing.
+    /// The sums of each person's deleted points that the audit log proves: of its entries about points without a row.
     var recorded: [Pseudonym: ScoreSums] = [:]
     var people: [UserID: Pseudonym] = [:]
 

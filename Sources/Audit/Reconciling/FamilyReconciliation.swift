@@ -123,7 +123,8 @@ public struct FamilyReconciliation: Sendable {
         addMissing(subject, row["id"]?.text ?? key.description, row.number)
     }
 
-    /// Compares the number of members who were erased. Retention may have deleted the entries about some of them.
+    /// Compares the number of membership rows without a person with the number of those that the entries record for
+    /// erased people; unless retention has deleted entries, which may be about some of them.
     private mutating func finishErasedMembers() {
         let erased = (open[.membership] ?? []).count { $0.people.contains(where: replay.erased.contains) }
         guard replay.cut == 0, membersOfNobody != erased else { return }

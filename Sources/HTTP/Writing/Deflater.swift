@@ -49,10 +49,10 @@ extension Headers {
         forEachListElement(of: "accept-encoding") { element in
             var end = 0
             while end < element.count, element[end] != UInt8(ascii: ";"), !element[end].isBlank { end += 1 }
-            let coding = element.extracting(0..<end)
+            let codingName = element.extracting(0..<end)
             let isWanted = !element.extracting(end..<element.count).isZeroWeight
-            if coding.equalsIgnoringCase("gzip") || coding.equalsIgnoringCase("x-gzip") { named = isWanted }
-            if coding.equalsIgnoringCase("*") { others = isWanted }
+            if codingName.equalsIgnoringCase("gzip") || codingName.equalsIgnoringCase("x-gzip") { named = isWanted }
+            if codingName.equalsIgnoringCase("*") { others = isWanted }
         }
         return named ?? others
     }

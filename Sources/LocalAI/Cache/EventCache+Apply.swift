@@ -4,7 +4,7 @@ import DomainSQL
 import SQL
 import SQLite
 
-/// The position in a feed that a page was requested from, in the terms of either contract.
+/// The position in a feed that a page was requested from: a cursor, or the time that the public clients send.
 public enum FeedPosition: Hashable, Sendable {
     /// The position after a cursor; nil for the beginning.
     case cursor(String?)
@@ -73,7 +73,7 @@ private struct RowWriter {
     let generation: Int
     let now: Timestamp
     /// The keys of texts in the table `words`, as far as this page has needed them.
-    private var texts: [String: Int64] = [:]
+    private var keysOfTexts: [String: Int64] = [:]
     private var people: [UserID: Int64] = [:]
 
     init(database: SQLiteDatabase, seal: TextSeal, family: Int64, generation: Int, now: Timestamp) {
@@ -92,9 +92,9 @@ private struct RowWriter {
     private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
 
     private mutating func number(_ text: String) throws(SQLiteError) -> Int64 {
-        if let known = texts[text] { return known }
+        if let known = keysOfTexts[text] { return known }
         let number = try key(of: text)
-        texts[text] = number
+        keysOfTexts[text] = number
         return number
     }
 

@@ -17,7 +17,7 @@ public struct DueTimeReading: Hashable, Sendable {
 /// midnight` (the coming one), `in the morning` and `in 20 minutes`. Hours from 1 to 7 without am or pm are after noon.
 /// A day without a time means 18:00, tonight 20:00. A time without a day is the next one.
 public struct DueTimeReader: Sendable {
-    /// The number of words of a text that are read.
+    /// The maximum number of words of a text that are read.
     private static let wordLimit = 400
     static let evening = TimeOfDay(hour: 18, minute: 0) ?? .midnight
 

@@ -228,7 +228,8 @@ private struct DraftSentence {
     let sentence: Sentence
     /// The stems of the content words: those with a meaning of their own.
     let content: [String]
-    /// The places in `content` of each clause: a mark such as a comma, or a joint, ends one.
+    /// The indexes in `content` of each clause's words. A mark such as a comma, or a joint such as “because”, begins a
+    /// clause.
     let clauses: [Set<Int>]
     /// The words that negate or limit the statement, and how often each occurs.
     let guarded: [String: Int]

@@ -4,7 +4,8 @@ import Domain
 public struct AIChoices: Hashable, Sendable {
     public var mode: AIMode
     public var privacyLevel: PrivacyLevel
-    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay there anyway.
+    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay on the device
+    /// even if they have more.
     public var tokenThreshold: Int
     /// The number of days for which the history of their questions is kept.
     public var logRetentionDays: Int

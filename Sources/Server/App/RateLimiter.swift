@@ -51,12 +51,12 @@ public final class RateLimiter: Sendable {
         guard let limit = Self.limit(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
-        let own: Int? = shard(of: key).windows.withLock { windows in
+        let ownCount: Int? = shard(of: key).windows.withLock { windows in
             // When the shard is full, new addresses of a site are counted together.
             if key.site != key, windows.count(key, in: minute) == nil, windows.isFull(minute) { return nil }
             return windows.increment(key, in: minute)
         }
-        let count = own ?? shard(of: key.site).windows.withLock { $0.increment(key.site, in: minute) }
+        let count = ownCount ?? shard(of: key.site).windows.withLock { $0.increment(key.site, in: minute) }
         return Quota(
             limit: limit, remaining: max(0, limit - count), reset: Int((minute + 1) * 60 - now.seconds),
             isAllowed: count <= limit || !isEnforced)

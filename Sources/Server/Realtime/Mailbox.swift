@@ -51,7 +51,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 }
 
-/// The families that acts on this instance have changed since the hub last looked.
+/// The families for which this instance has committed acts since the hub last looked.
 ///
 /// An act costs one short lock; only the first of many wakes the hub.
 final class ChangedFamilies: Sendable {

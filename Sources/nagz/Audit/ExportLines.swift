@@ -47,12 +47,12 @@ enum ParsedLine: Sendable {
     /// Parses lines on all processors, and returns them in order.
     static func all(of bytes: [UInt8]) -> [ParsedLine] {
         let parts = parts(of: bytes, ProcessInfo.processInfo.activeProcessorCount)
-        let read = Locked([[ParsedLine]](repeating: [], count: parts.count))
+        let parsedParts = Locked([[ParsedLine]](repeating: [], count: parts.count))
         DispatchQueue.concurrentPerform(iterations: parts.count) { index in
             let lines = lines(of: bytes[parts[index]]).map(ParsedLine.init)
-            read.withLock { $0[index] = lines }
+            parsedParts.withLock { $0[index] = lines }
         }
-        return read.withLock { $0.flatMap(\.self) }
+        return parsedParts.withLock { $0.flatMap(\.self) }
     }
 
     /// Returns the lines between line feeds, found with the C library's `memchr`.

@@ -63,7 +63,7 @@ struct CommandHelp: Sendable {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The words that the forms begin with, such as the names of shells.
+    /// The words that the usage lines have directly after the command, such as the names of shells.
     var arguments: [String] {
         forms.compactMap { $0.prefixMatch(of: /[a-z][a-z-]*/).map { String($0.output) } }
     }

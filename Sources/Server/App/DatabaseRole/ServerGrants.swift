@@ -49,7 +49,7 @@ struct ServerGrants: Sendable {
     }
 
     /// Returns the words of the `GRANT`, `REVOKE` and `DROP TABLE` statements, without comments. Every server reads all
-    /// migrations when it starts, so the others are not even decoded.
+    /// migrations when it starts, so other statements are not even decoded.
     private static func statements(of script: String) -> [[Substring]] {
         var (statements, isComment, previous): ([[UInt8]], Bool, UInt8) = ([[]], false, 0)
         for byte in script.utf8 {

@@ -35,7 +35,7 @@ final class LoopMonitor {
         self.telemetry = telemetry
     }
 
-    /// Runs as long as this object lives and the loop runs.
+    /// Publishes the figures now and in every period from then on, as long as this object lives and the loop runs.
     func start() {
         publish()
         let due = MonotonicTime.now() + Self.period

@@ -7,8 +7,9 @@ struct StoredLog {
 
     init(_ queries: any Queries) { self.queries = queries }
 
-    /// Returns the checkpoint in a note that one of the log's keys signed, or that this instance remembers: after a
-    /// stolen key was removed from the key file, only the remembered note remains valid. Nil for any other note.
+    /// Returns the checkpoint of a note if one of the log's keys signed the note, or if this instance remembers the
+    /// checkpoint; nil otherwise. After a stolen key was removed from the key file, the notes that it signed are no
+    /// longer trusted, except for the remembered checkpoint.
     static func trustedCheckpoint(_ text: String, _ keys: AuditKeyring, remembered: Checkpoint?) -> Checkpoint? {
         guard let note = SignedNote(text) else { return nil }
         if let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note) { return checkpoint }

@@ -78,12 +78,12 @@ struct FamilyCheck {
             let (entry, act) = (prepared.entry, prepared.entry.act)
             let key: Pseudonym? = try row["key_id"]
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
-            let body = scan.verify(
+            let verifiedBody = scan.verify(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
             if let person = act.subject, AuditKind(rawValue: act.kind)?.opensAccount == true,
                 scan.replay.damage.stop == nil
             {
-                opened.append((person, body?["user"], entry.number))
+                opened.append((person, verifiedBody?["user"], entry.number))
             }
         }
         guard !opened.isEmpty else { return }

@@ -67,11 +67,11 @@ final class PhoneNumbers {
     func confirm(_ caller: Caller, _ call: Call<NoParameters, PhoneConfirmation>) async throws -> MeResponse {
         // The stored answer contains no number, so the response is read again.
         let earlier: NoAnswer? = try await services.ledger.earlierAnswer(caller)
-        if earlier == nil { try await set(caller, call.body.code, at: caller.now) }
+        if earlier == nil { try await setNumber(caller, call.body.code, at: caller.now) }
         return try await me.response(for: caller)
     }
 
-    private func set(_ caller: Caller, _ code: PhoneCode, at now: Timestamp) async throws {
+    private func setNumber(_ caller: Caller, _ code: PhoneCode, at now: Timestamp) async throws {
         let database = services.database
         let account = try await services.access.account(caller, database)
         _ = try account.adultsEmail()

@@ -6,8 +6,9 @@ import SQL
 /// Reads one page of the audit log, newest first.
 ///
 /// The cost of a page is bounded, however long the log is and whatever the filter is: each condition has an index by
-/// time, and so have all entries together. A first statement measures how far back each of these plans gets within
-/// `depth` entries. The page then uses the plan that gets farthest, and checks the rest of the filter on its entries.
+/// time, and so have all entries together. To read by one of these indexes is a *plan*. A first statement measures how
+/// far back each plan gets within `depth` entries. The page then uses the plan that gets farthest, and checks the
+/// rest of the filter on its entries.
 /// If the page is not full by then, it is returned short with the time up to which it has searched; the next page
 /// continues there.
 struct AuditScan {
@@ -59,7 +60,7 @@ struct AuditScan {
     private func farthestPlan(
         of plans: [AuditQueryPlan], _ span: inout AuditSpan, _ depth: Int, _ queries: any Queries
     ) async throws -> AuditQueryPlan {
-        var best: (plan: Int, searchEnd: AuditSpan.Bound?)?
+        var best: (plan: Int, searchEnd: AuditSpan.LastEntry?)?
         for row in try await queries.query(AuditStatements.reachedPositions(plans, span, depth)).map({
             row throws(PostgresError) in
             (plan: try row["plan"] as Int, at: try row["at"] as Timestamp?, number: try row["n"] as Int64?)
@@ -69,7 +70,7 @@ struct AuditScan {
                 break
             }
             if best.map({ at < $0.searchEnd?.at ?? .epoch }) ?? true {
-                best = (row.plan, AuditSpan.Bound(at: at, number: row.number))
+                best = (row.plan, AuditSpan.LastEntry(at: at, number: row.number))
             }
         }
         span.searchEnd = best?.searchEnd
@@ -80,7 +81,7 @@ struct AuditScan {
 /// The part of the audit log that a page searches.
 struct AuditSpan {
     /// The last entry that a page reads, if it would otherwise read too many.
-    struct Bound {
+    struct LastEntry {
         let at: Timestamp
         /// The entry's number in its chain.
         let number: Int64?
@@ -90,7 +91,7 @@ struct AuditSpan {
     /// The position below which the page begins; nil for the newest entry.
     let before: AuditCursor?
     /// The end of the search of this page; nil if the page reads all that is left.
-    var searchEnd: Bound?
+    var searchEnd: LastEntry?
     /// The time before which the page begins, exclusive.
     let timeBelow: Timestamp
     private let start: Timestamp?

@@ -3,7 +3,7 @@ import Contract
 import Domain
 import SQL
 
-/// Reads of the audit log's tables for readers. Only the ledger writes to these tables.
+/// The statements that read the audit log's tables for people. Acts of the ledger write entries and delete them.
 enum AuditStatements {
     /// The columns that `Contract.AuditEntry` and `Sealing.body` read: of an entry `e`, its body and its people.
     private static let columns: SQL = """

@@ -12,8 +12,9 @@ enum AccountStatements {
         """
     static let membershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
-    /// Reads a `Person` with their `password_hash` and `password_set_at`, whether the account has used an address with
-    /// one of these hashes or a device with that secret's hash, and the `seq` of the chain.
+    /// Reads a `Person` with their `password_hash` and `password_set_at`, and the `seq` of the chain.
+    /// `is_known_address` says whether the account has used an address with one of the hashes `addresses`, and
+    /// `is_known_device` whether it has signed in on the device whose secret has the hash `device`.
     static func byEmail(
         _ email: String, from addresses: [[UInt8]], on device: [UInt8]? = nil, at now: Timestamp,
         chain: FamilyID = .outside

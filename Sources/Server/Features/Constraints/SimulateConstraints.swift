@@ -21,8 +21,8 @@ enum SimulationLimit {
 }
 
 extension Constraints {
-    /// Evaluates constraints for hypothetical questions, in slices: one simulation at a time for each person, two on a
-    /// loop.
+    /// Evaluates constraints for hypothetical questions, in slices between which the loop does other work. At most one
+    /// simulation or other costly read runs at a time for each person, and two on a loop.
     func simulate(_ caller: Caller, _ call: Call<NoParameters, ConstraintSimulation>) async throws -> [UInt8] {
         let body = call.body
         let member = try await services.access.member(caller, of: body.familyID, services.database)

@@ -17,7 +17,7 @@ struct PolicyTerms: Hashable {
         self.clientValues = clientValues
     }
 
-    /// The limits and the values under other names, as the API shows them.
+    /// The limits and the client values in one object, as the API shows them.
     var constraints: JSONObject {
         var document = JSONObject()
         for field in PolicyViolation.Field.allCases { document[field.rawValue] = value(field) }

@@ -54,7 +54,7 @@ struct FeedGate {
         visibility = FeedVisibility(rawValue: row.text(Text.visibility.column).flatMap { Int64($0) } ?? 0)
     }
 
-    /// Whether the session already has that position.
+    /// Whether the position is among the newest that the session was granted.
     func isGranted(_ grant: GrantedPosition) -> Bool {
         row.withBytes(Text.granted.column) { $0?.listsNumber(grant.number) ?? false }
     }

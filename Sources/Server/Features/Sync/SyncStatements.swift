@@ -76,7 +76,7 @@ enum SyncStatements {
                 SELECT u.id AS user_id, u.status, CASE WHEN m.role <> 'child' THEN u.email END AS address, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
                        \(ConsentStatements.isInForce(.aiMediation, user: "u.id", family: "m.family_id"))
                            AS sees_mediation,
-                       \(givers) AS points_of, g.places AS granted
+                       \(pointsGivers) AS points_of, g.places AS granted
                 FROM users u
                 LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
                 LEFT JOIN family_clock c ON c.family_id = m.family_id
@@ -166,7 +166,7 @@ enum SyncStatements {
         """
     }
 
-    private static let givers = ConsentStatements.givers(
+    private static let pointsGivers = ConsentStatements.givers(
         of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
     private static let newestConsent = ConsentStatements.newestGrantedSeq(
         of: .gamificationParticipation, in: "r.family_id")

@@ -103,7 +103,8 @@ struct DeliveryFacts {
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived.
     private let wasNotified: Bool
-    /// The end of the last lease of an earlier notification.
+    /// The latest end of the lease, or time of the next attempt, of the earlier notifications of a withdrawn nag; nil
+    /// if none is in flight.
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
     /// The contents of a daily digest; nil for any other delivery.
