@@ -141,6 +141,18 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for detail in other.details { self[detail.name] = detail.value }
     }
 
+    /// Returns the details `<name>_1`, `<name>_2` and so on.
+    func numbered(_ name: String) -> [String] {
+        var texts: [String] = []
+        while let text = self["\(name)_\(texts.count + 1)"] { texts.append(text) }
+        return texts
+    }
+
+    /// Sets the details `<name>_1`, `<name>_2` and so on.
+    public mutating func setNumbered(_ name: String, _ texts: [String]) {
+        for (index, text) in texts.enumerated() { self["\(name)_\(index + 1)"] = text }
+    }
+
     /// The canonical bytes: names in byte order, each name and value preceded by its length.
     public var canonical: [UInt8] {
         var bytes = CanonicalBytes(

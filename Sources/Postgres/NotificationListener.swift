@@ -93,7 +93,7 @@ public final class NotificationListener {
         pause = min(pause * 2, Self.longestPause)
     }
 
-    /// Schedules a heartbeat. Without it, a lost host could not be told from one that sends no notification.
+    /// Schedules a heartbeat. Without it, a lost host would look like one that sends no notification.
     private func scheduleHeartbeat(_ connection: Connection) {
         poller.schedule(at: poller.now + heartbeat) { [weak self, weak connection] in
             guard let self, let connection, connection.isOpen else { return }

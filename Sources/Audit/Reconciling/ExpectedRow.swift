@@ -63,7 +63,7 @@ struct ExpectedRow: Sendable {
     private(set) var columns: [Column] = []
     /// Whether the row may be missing or be there twice: an entry without details does not say.
     var isOptional = false
-    /// The time by which retention deletes the row; nil for rows that it keeps.
+    /// The time from which the row's retention period counts; nil for rows that retention keeps.
     var retainedFrom: Timestamp?
 
     /// The last entry that changed the row.
@@ -71,7 +71,8 @@ struct ExpectedRow: Sendable {
 
     subscript(name: String) -> ExpectedValue? { columns.first { $0.name == name }?.value }
 
-    mutating func set(_ values: [(String, ExpectedValue)], by number: Int64) {
+    /// Sets columns, by the entry of that number.
+    mutating func set(_ values: KeyValuePairs<String, ExpectedValue>, by number: Int64) {
         for (name, value) in values {
             if let index = columns.firstIndex(where: { $0.name == name }) {
                 (columns[index].value, columns[index].number) = (value, number)
@@ -89,14 +90,5 @@ struct ExpectedRows: Sendable {
     subscript(subject: StateFinding.Subject) -> [StateKey: ExpectedRow] {
         get { rows[subject] ?? [:] }
         _modify { yield &rows[subject, default: [:]] }
-    }
-}
-
-extension AuditBody {
-    /// Returns the details `<name>_1`, `<name>_2` and so on.
-    func numbered(_ name: String) -> [String] {
-        var texts: [String] = []
-        while let text = self["\(name)_\(texts.count + 1)"] { texts.append(text) }
-        return texts
     }
 }

@@ -9,7 +9,7 @@ public struct FamilyReconciliation: Sendable {
     var report = StateReport()
     /// The rows that the entries record and that have not come yet.
     private var open: [StateFinding.Subject: Set<StateKey>] = [:]
-    private var membersOfNobody = 0
+    private var membersWithoutPerson = 0
     /// The sums of the points that came, for which no totals have come yet.
     var sums: [UserID: ScoreSums] = [:]
     var dropped = DroppedPoints()
@@ -47,7 +47,7 @@ public struct FamilyReconciliation: Sendable {
         lastChange = row.changedBy
         if row.subject == .points, let user = row.user { sums[user, default: ScoreSums()].add(ScoreSums(of: row)) }
         if row.keys.isEmpty {
-            if row.subject == .membership { membersOfNobody += 1 }
+            if row.subject == .membership { membersWithoutPerson += 1 }
             return report.add(.erased)
         }
         if row.subject == .membership, let user = row.user { dropped.people[user] = row.person }
@@ -127,8 +127,8 @@ public struct FamilyReconciliation: Sendable {
     /// erased people; unless retention has deleted entries, which may be about some of them.
     private mutating func finishErasedMembers() {
         let erased = (open[.membership] ?? []).count { $0.people.contains(where: replay.erased.contains) }
-        guard replay.cut == 0, membersOfNobody != erased else { return }
-        addDifference(.membership, "erased", "count", "\(membersOfNobody)", "\(erased)", nil)
+        guard replay.cut == 0, membersWithoutPerson != erased else { return }
+        addDifference(.membership, "erased", "count", "\(membersWithoutPerson)", "\(erased)", nil)
     }
 
     // MARK: Findings

@@ -31,8 +31,8 @@ public final class MemoryBudget: Sendable {
         return MemoryReservation(budget: self, network: network, bytes: bytes)
     }
 
-    /// Returns the number of bytes that a holder of `own` bytes may have; the last sixteenth of `limit` is for small
-    /// holders.
+    /// Returns the number of bytes that a reservation of `own` bytes may have; the last sixteenth of `limit` is for small
+    /// reservations.
     static func allowance(_ limit: Int, held: Int, own: Int, smallLimit: Int) -> Int {
         let others = held - own
         return max(limit - limit / 16 - others, min(smallLimit, limit - others), 0)

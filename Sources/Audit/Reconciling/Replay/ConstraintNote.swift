@@ -7,6 +7,9 @@ public struct ConstraintNote: Sendable, Hashable {
     /// Type, whether it is enabled, action, number of conditions, and a digest of all words, with blanks between them.
     public var terms: String
 
+    /// The name of the numbered details of an import: each has a constraint's id and note.
+    public static let detailName = "constraint"
+
     private static let names = ["type", "enabled", "action", "conditions", "digest"]
 
     public init(

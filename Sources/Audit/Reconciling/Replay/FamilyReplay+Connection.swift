@@ -49,7 +49,10 @@ extension FamilyReplay {
                 "status": isDeclined ? "declined" : "revoked", Self.inviterShares: "false",
                 Self.inviteeShares: "false",
             ], by: entry)
-        if isDeclined { update(.connection, connectionKey, ["invitee": .person(entry.act.actor)], by: entry) }
-        if !isDeclined { cancelOpenNags(entry) { _ in true } }
+        if isDeclined {
+            update(.connection, connectionKey, ["invitee": .person(entry.act.actor)], by: entry)
+        } else {
+            cancelOpenNags(entry) { _ in true }
+        }
     }
 }

@@ -22,37 +22,34 @@ extension FamilyReplay {
             ], by: entry)
     }
 
-    private mutating func updateNag(
-        _ id: ResourceID, _ values: KeyValuePairs<String, ExpectedValue>, _ entry: AuditEntry
-    ) {
-        update(.nag, .id(id), ["sync_seq": ExpectedValue(entry.number)], by: entry)
-        update(.nag, .id(id), values, by: entry)
-    }
-
     mutating func changeNag(_ entry: AuditEntry, _ kind: AuditKind, _ body: AuditBody?) {
         guard let id = entry.act.resource else { return }
         let recipient = entry.act.subject
+        func set(_ values: KeyValuePairs<String, ExpectedValue>) { update(.nag, .id(id), values, by: entry) }
+        set(["sync_seq": ExpectedValue(entry.number)])
         // The next instance of a series opens at another time when the one before it is moved.
-        if let next = body?["following_nag"].flatMap({ ResourceID($0) }) { updateNag(next, [:], entry) }
+        if let next = body?["following_nag"].flatMap({ ResourceID($0) }) {
+            update(.nag, .id(next), ["sync_seq": ExpectedValue(entry.number)], by: entry)
+        }
         switch kind {
         case .nagCommitted, .nagUpdated:
-            updateNag(id, [:], entry)
-            if let category = body?["category"] { updateNag(id, ["category": .text(category)], entry) }
-            if body?["due_at"] != nil || body == nil {
-                let dueAt = ExpectedValue(time: body?["due_at"], of: recipient)
-                updateNag(id, ["due_at": dueAt, "phase": body == nil ? .unknown : "0"], entry)
+            guard let body else {
+                return set(["category": .unknown, "due_at": .notRecorded(recipient), "phase": .unknown])
             }
-            if body == nil { updateNag(id, ["category": .unknown], entry) }
-        case .nagSnoozed: updateNag(id, ["due_at": ExpectedValue(time: body?["due_at"], of: recipient)], entry)
-        case .nagWithdrawn: updateNag(id, ["status": "withdrawn"], entry)
-        case .nagDismissed: updateNag(id, ["dismissed": "true"], entry)
-        case .nagUndismissed: updateNag(id, ["dismissed": "false"], entry)
+            if let category = body["category"] { set(["category": .text(category)]) }
+            if let dueAt = body["due_at"] {
+                set(["due_at": ExpectedValue(time: dueAt, of: recipient), "phase": "0"])
+            }
+        case .nagSnoozed: set(["due_at": ExpectedValue(time: body?["due_at"], of: recipient)])
+        case .nagWithdrawn: set(["status": "withdrawn"])
+        case .nagDismissed: set(["dismissed": "true"])
+        case .nagUndismissed: set(["dismissed": "false"])
         case .nagEscalated:
             let phase = body?["phase"].flatMap(EscalationPhase.init)?.number
-            updateNag(id, ["phase": phase.map { ExpectedValue($0) } ?? .unknown], entry)
+            set(["phase": phase.map { ExpectedValue($0) } ?? .unknown])
             insertNextInstance(id, entry, body)
         case .nagCompleted, .nagMissed:
-            updateNag(id, ["status": kind == .nagCompleted ? "completed" : "missed"], entry)
+            set(["status": kind == .nagCompleted ? "completed" : "missed"])
             addScore(id, entry, kind, body)
             insertNextInstance(id, entry, body)
         default: break

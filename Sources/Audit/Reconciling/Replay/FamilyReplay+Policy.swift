@@ -9,9 +9,7 @@ extension FamilyReplay {
                 "owners": .people([entry.act.subject ?? entry.act.actor]), PolicyNote.version: "1",
                 PolicyNote.awaitsCoOwner: "false", "proposal": "none", "proposed_terms": "none",
             ], by: entry)
-        for (name, value) in PolicyNote.values(of: .standard, others: "") {
-            update(.policy, .policy, [name: .text(value)], by: entry)
-        }
+        for (name, value) in PolicyNote.standard { update(.policy, .policy, [name: .text(value)], by: entry) }
     }
 
     mutating func changePolicy(_ entry: AuditEntry, _ body: AuditBody?) {
@@ -24,9 +22,10 @@ extension FamilyReplay {
                 PolicyNote.awaitsCoOwner: ExpectedValue(PolicyNote.awaitsCoOwner, of: nil, in: body),
                 "proposal": "none", "proposed_terms": "none",
             ], by: entry)
-        for (name, standard) in PolicyNote.values(of: .standard, others: "") {
-            let value = body.map { PolicyNote.value(name, in: $0) ?? standard }
-            update(.policy, .policy, [name: value.map { .text($0) } ?? .lostDetails(nil)], by: entry)
+        let values = body.map(PolicyNote.values(in:))
+        for name in PolicyNote.standard.keys {
+            let value = values?[name].map { ExpectedValue.text($0) } ?? .lostDetails(nil)
+            update(.policy, .policy, [name: value], by: entry)
         }
     }
 

@@ -18,7 +18,7 @@ extension FamilyReplay {
     ///   contain these ids.
     mutating func addRelationships(_ pairs: [ResourceID: StateKey]) {
         func setStatus(_ status: String, _ key: StateKey, _ number: Int64) {
-            rows[.relationship][key, default: ExpectedRow()].set([("status", .text(status))], by: number)
+            rows[.relationship][key, default: ExpectedRow()].set(["status": .text(status)], by: number)
         }
         for change in relationshipChanges {
             switch change {

@@ -113,7 +113,7 @@ public struct FamilyReplay: Sendable {
         by entry: AuditEntry, isOptional: Bool = false, retainedFrom: Timestamp? = nil
     ) {
         var row = ExpectedRow(isOptional: isOptional, retainedFrom: retainedFrom)
-        row.set(values.map { ($0.key, $0.value) }, by: entry.number)
+        row.set(values, by: entry.number)
         rows[subject][key] = row
     }
 
@@ -122,7 +122,7 @@ public struct FamilyReplay: Sendable {
         _ subject: StateFinding.Subject, _ key: StateKey, _ values: KeyValuePairs<String, ExpectedValue>,
         by entry: AuditEntry
     ) {
-        rows[subject][key]?.set(values.map { ($0.key, $0.value) }, by: entry.number)
+        rows[subject][key]?.set(values, by: entry.number)
     }
 
     /// Returns the keys of a subject's rows that satisfy a condition.

@@ -37,7 +37,7 @@ public struct IncentiveNote: Sendable, Hashable {
     /// Returns the notes as details of an entry.
     public static func details(_ notes: [IncentiveNote]) -> AuditBody {
         var body = AuditBody()
-        for (index, note) in notes.enumerated() { body["\(detailName)_\(index + 1)"] = note.text }
+        body.setNumbered(detailName, notes.map(\.text))
         return body
     }
 

@@ -14,10 +14,17 @@ public enum PolicyNote {
         return values
     }
 
-    /// Returns a limit in an entry's details; nil for the standard value. An entry of an earlier release lacks the limit
-    /// on third parties, which were not allowed then.
-    static func value(_ name: String, in body: AuditBody) -> String? {
-        body[name] ?? (name == PolicyViolation.Field.thirdPartyModels.rawValue ? nil : "")
+    /// The limits that every family begins with.
+    static let standard = values(of: .standard, others: "")
+
+    /// Returns the limits in an entry's details. An entry of an earlier release lacks the limit on third parties, which
+    /// were not allowed then.
+    static func values(in body: AuditBody) -> [String: String] {
+        let optional = PolicyViolation.Field.thirdPartyModels.rawValue
+        return Dictionary(
+            uniqueKeysWithValues: standard.map { name, value in
+                (name, body[name] ?? (name == optional ? value : ""))
+            })
     }
 
     static func owners(in body: AuditBody) -> Set<Pseudonym> {
@@ -44,10 +51,9 @@ public struct PolicyProposalNote: Sendable, Hashable {
     /// Reads the proposal in an entry's details; nil where they name none.
     init?(_ body: AuditBody, by person: Pseudonym) {
         guard let id = body["proposal"] else { return nil }
-        let standard = PolicyNote.values(of: .standard, others: "")
-        var values: [String: String] = [:]
-        for (name, value) in standard { values[name] = PolicyNote.value(name, in: body) ?? value }
-        self.init(id: id, owners: Set(PolicyNote.owners(in: body)), values: values, approvers: [person])
+        self.init(
+            id: id, owners: Set(PolicyNote.owners(in: body)), values: PolicyNote.values(in: body),
+            approvers: [person])
     }
 
     /// The proposed owners and limits and the approvers, in one line.

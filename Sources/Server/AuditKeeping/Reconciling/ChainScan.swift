@@ -49,7 +49,7 @@ struct ChainScan {
             try chain.check(prepared)
         } catch {
             if case .alteredBody = error { lostBody = AuditFinding(.chain(error)).code } else { stop(error, entry) }
-            // Goes on from the entry as it is stored.
+            // The verification continues from the entry as it is stored.
             chain = ChainVerifier(family: family, after: entry.number, head: entry.hash)
         }
         checkLeaf(leaf, of: entry)

@@ -124,9 +124,7 @@ struct FamilyCheck {
             }
         var state = FamilyReconciliation(
             scan.replay,
-            relationships: Dictionary(
-                relationships.compactMap { relationship in relationship.row.keys.first.map { (relationship.id, $0) } },
-                uniquingKeysWith: { first, _ in first }),
+            relationships: relationships.reduce(into: [:]) { $0[$1.id] = $1.row.keys.first },
             // A day more: the clocks of servers differ.
             deletedBefore: clock.now() - GamificationStatements.retentionPeriod + .days(1))
         for relationship in relationships { state.check(relationship.row) }

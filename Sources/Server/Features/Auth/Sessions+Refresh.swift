@@ -8,7 +8,7 @@ extension Sessions {
     ///
     /// The next refresh token is computed from the last (`Tokens.successors`), and the access token from the time of
     /// the exchange, so that a second request with the same token within the grace period gets the same pair. After the
-    /// grace period one of the two holders has stolen the token: the session ends.
+    /// grace period one of the two clients has stolen the token: the session ends.
     package func refresh(_ context: CallContext, _ call: Call<NoParameters, RefreshRequest>) async throws
         -> AuthResponse
     {

@@ -63,9 +63,7 @@ extension Constraints {
             let answer = ConstraintImport(isDryRun: isDryRun, imported: added.count, reordered: moves)
             guard !isDryRun, !added.isEmpty else { return .answer(answer) }
             var details: AuditBody = ["count": "\(added.count)", "moved": moves.auditText]
-            for (index, constraint) in added.enumerated() {
-                details["constraint_\(index + 1)"] = "\(constraint.id) \(constraint.auditNote.text)"
-            }
+            details.setNumbered(ConstraintNote.detailName, added.map { "\($0.id) \($0.auditNote.text)" })
             return .perform(
                 try await act(
                     .aiConstraintsImported, member, nil, details, moves, [ConstraintStatements.insert(added)],

@@ -13,8 +13,8 @@ extension Policies {
         // The act gets the next sequence number of the ledger, or fails.
         let changed = policy.changed(to: terms, by: member.seq + 1)
         var details = details(of: terms, policy, pseudonyms)
-        details["version"] = "\(changed.version)"
-        details["awaits_co_owner"] = "\(changed.awaitsCoOwner)"
+        details[PolicyNote.version] = "\(changed.version)"
+        details[PolicyNote.awaitsCoOwner] = "\(changed.awaitsCoOwner)"
         details["proposal"] = approval == nil ? nil : policy.proposal?.id.description
         var statements = [PolicyStatements.set(changed)]
         if let approval {
@@ -39,7 +39,7 @@ extension Policies {
         let approval = ApprovalResponse(
             id: ids.approval, policyID: policy.id, approverID: member.userID, approvedAt: now, comment: nil)
         var details = details(of: terms, policy, pseudonyms)
-        details["version"] = "\(policy.version)"
+        details[PolicyNote.version] = "\(policy.version)"
         details["proposal"] = proposal.id.description
         var act = Act(
             kind: .policyProposed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
