@@ -184,8 +184,12 @@ extension DocumentWriter {
                     "type": "array", "items": .reference(item), "description": "The items of this page.",
                 ],
                 "total": ["type": "integer", "description": "The number of items on all pages."],
-                "limit": ["type": "integer", "description": "The limit that was applied."],
-                "offset": ["type": "integer", "description": "The number of items before this page."],
+                "limit": [
+                    "type": "integer", "description": "The largest number of items on a page, as it was applied.",
+                ],
+                "offset": [
+                    "type": "integer", "description": "The number of items of the list that come before this page.",
+                ],
             ],
         ]
     }

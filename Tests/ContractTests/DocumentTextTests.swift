@@ -29,6 +29,17 @@ struct DocumentTextTests {
         }
     }
 
+    @Test("a description says when a conflict or a failed precondition occurs that the operation declares")
+    func conflicts() {
+        let declared = document.operations.flatMap { operation in
+            operation.statuses.filter { $0 == 409 || $0 == 412 }.map { (operation, $0) }
+        }
+        #expect(declared.count > 50)
+        for (operation, status) in declared {
+            #expect(operation.description.contains("\(status)"), "\(operation.id): \(status)")
+        }
+    }
+
     @Test("descriptions of parameters and responses are sentences that name what they describe")
     func parts() {
         let (parameters, responses) = (document.parameterDescriptions, document.responseDescriptions)

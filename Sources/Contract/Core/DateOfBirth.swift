@@ -9,9 +9,9 @@ public struct DateOfBirth: Hashable, Sendable, WireText {
 
     public init(wireText text: String) throws(InvalidInput) {
         guard let date = CivilDate(datePartOf: text), text.utf8.count == 10 || Timestamp(rfc3339: text) != nil else {
-            throw InvalidInput("must be a date such as 2014-05-06")
+            throw .notDate
         }
-        guard date.year >= Self.earliestYear else { throw InvalidInput("must not be before \(Self.earliestYear)") }
+        guard date.year >= Self.earliestYear else { throw .before(year: Self.earliestYear) }
         self.date = date
     }
 

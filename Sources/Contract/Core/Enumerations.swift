@@ -7,7 +7,7 @@ public protocol WireEnumeration: WireText, CaseIterable, RawRepresentable where 
 extension WireEnumeration {
     public init(wireText: String) throws(InvalidInput) {
         guard let value = Self(rawValue: wireText) else {
-            throw InvalidInput("must be one of " + Self.allCases.map(\.rawValue).joined(separator: ", "))
+            throw .notOne(of: Self.allCases.map(\.rawValue))
         }
         self = value
     }

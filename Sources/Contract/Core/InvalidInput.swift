@@ -1,4 +1,3 @@
-import JSON
 import NagzAI
 
 /// An error in the input: the wire name of the field, and what is wrong with it.
@@ -21,9 +20,5 @@ public struct InvalidInput: Error, Hashable, Sendable {
     func inside(_ name: String) -> InvalidInput {
         guard let field else { return InvalidInput(message, field: name, code: code) }
         return InvalidInput(message, field: field.hasPrefix("[") ? name + field : name + "." + field, code: code)
-    }
-
-    static func wrongType(_ expected: String, _ found: JSONValue) -> InvalidInput {
-        InvalidInput("must be \(expected), not \(found.kind)")
     }
 }

@@ -18,17 +18,17 @@ extension FieldReader {
 
     private static func name(_ text: String, _ field: String, _ maxLength: Int) throws(InvalidInput) -> String {
         if text.unicodeScalars.contains(where: isControl) {
-            throw InvalidInput("must not contain control characters", field: field)
+            throw .controlCharacters(in: field)
         }
         let trimmedText = trimmed(text)
-        if containsInvisible(trimmedText) { throw InvalidInput("must not contain invisible characters", field: field) }
+        if containsInvisible(trimmedText) { throw .invisibleCharacters(in: field) }
         // The composed form of some characters is longer, so both lengths are checked.
         let name = composed(trimmedText)
         guard max(trimmedText.unicodeScalars.count, name.unicodeScalars.count) <= maxLength else {
-            throw InvalidInput("must have at most \(maxLength) characters", field: field)
+            throw .tooMany("characters", max: maxLength, in: field)
         }
         guard name.unicodeScalars.contains(where: isVisible) else {
-            throw InvalidInput("must not be empty", field: field)
+            throw .empty(field)
         }
         return name
     }

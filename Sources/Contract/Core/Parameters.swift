@@ -28,13 +28,13 @@ public struct ParameterReader: Sendable {
 
     public func path<Value: WireText>(_ name: String, as _: Value.Type = Value.self) throws(InvalidInput) -> Value {
         guard let pair = path.first(where: { $0.name == name }) else {
-            throw InvalidInput("is required", field: name)
+            throw .required(name)
         }
         return try read(pair)
     }
 
     public func query<Value: WireText>(_ name: String, as _: Value.Type = Value.self) throws(InvalidInput) -> Value {
-        guard let value: Value = try optionalQuery(name) else { throw InvalidInput("is required", field: name) }
+        guard let value: Value = try optionalQuery(name) else { throw .required(name) }
         return value
     }
 
@@ -53,7 +53,7 @@ public struct ParameterReader: Sendable {
         for other in others {
             guard let otherValue: Value = try optionalQuery(other) else { continue }
             guard value == nil || value == otherValue else {
-                throw InvalidInput("is another name of \(name), which has another value", field: other)
+                throw .contradicts(name, other)
             }
             value = otherValue
         }
@@ -67,7 +67,7 @@ public struct ParameterReader: Sendable {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
-            throw InvalidInput("must be an integer", field: name)
+            throw .notInteger(name)
         }
         let magnitude = digits.reduce(0) { sum, digit in
             let (product, productOverflow) = sum.multipliedReportingOverflow(by: 10)
@@ -78,7 +78,7 @@ public struct ParameterReader: Sendable {
     }
 
     public func integer(_ name: String) throws(InvalidInput) -> Int {
-        guard let value = try optionalInteger(name) else { throw InvalidInput("is required", field: name) }
+        guard let value = try optionalInteger(name) else { throw .required(name) }
         return value
     }
 
@@ -92,7 +92,7 @@ public struct ParameterReader: Sendable {
     private func single(_ name: String) throws(InvalidInput) -> Pair? {
         if let names { names.known.markKnown(name, in: names.part) }
         let matches = query.filter { $0.name == name }
-        guard matches.count <= 1 else { throw InvalidInput("is given more than once", field: name) }
+        guard matches.count <= 1 else { throw .givenTwice(name) }
         return matches.first
     }
 

@@ -13,7 +13,7 @@ public struct PhoneNumber: Hashable, Sendable, WireText, CustomStringConvertible
         guard number.utf8.first == UInt8(ascii: "+"), Self.digitCountRange.contains(digits.count),
             digits.first != UInt8(ascii: "0"), digits.allSatisfy(\.isDigit)
         else {
-            throw InvalidInput("must have 8 to 15 digits after a + and begin with the code of a country: +493023125042")
+            throw .notPhoneNumber
         }
         wireText = number
     }
@@ -40,7 +40,7 @@ public struct PhoneCode: Hashable, Sendable, WireText, CustomStringConvertible {
     public init(wireText text: String) throws(InvalidInput) {
         let digits = text.unicodeScalars.count <= 32 ? normalizedCode(text) : ""
         guard digits.utf8.count == Self.length, digits.utf8.allSatisfy(\.isDigit) else {
-            throw InvalidInput("must be six digits")
+            throw .notPhoneCode
         }
         wireText = digits
     }

@@ -11,7 +11,7 @@ public struct EmailAddress: Hashable, Sendable, WireText {
         let address = trimmed(text).lowercased()
         let parts = address.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard address.utf8.count <= 254, parts.count == 2, Self.isLocalPart(parts[0]), Self.isDomain(parts[1]) else {
-            throw InvalidInput("must be written like name@example.com")
+            throw .notEmailAddress
         }
         wireText = address
     }
@@ -40,7 +40,7 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public init(wireText text: String) throws(InvalidInput) {
         let digits = text.unicodeScalars.count <= 32 ? normalizedCode(text) : ""
         guard digits.utf8.count == 4, digits.utf8.allSatisfy(\.isDigit)
-        else { throw InvalidInput("must be four digits") }
+        else { throw .notPIN }
         wireText = digits
     }
 
@@ -79,7 +79,7 @@ public struct HexDigest: Hashable, Sendable, WireText {
     public init(wireText text: String) throws(InvalidInput) {
         let digits = text.utf8.compactMap(hexadecimalValue)
         guard digits.count == 64, text.utf8.count == 64 else {
-            throw InvalidInput("must be 64 hexadecimal digits")
+            throw .notDigest
         }
         bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }

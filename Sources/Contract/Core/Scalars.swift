@@ -26,7 +26,7 @@ extension String: WireValue {
     public func write(to json: inout JSONWriter) { json.string(self) }
 
     func refuseNUL() throws(InvalidInput) {
-        if utf8.contains(0) { throw InvalidInput("must not contain the character U+0000") }
+        if utf8.contains(0) { throw .containsNUL }
     }
 }
 
@@ -45,7 +45,7 @@ extension Bool: WireText {
     }
 
     public init(wireText: String) throws(InvalidInput) {
-        guard let value = Bool(wireText) else { throw InvalidInput("must be true or false") }
+        guard let value = Bool(wireText) else { throw .notBoolean }
         self = value
     }
 
@@ -57,7 +57,7 @@ extension Int: WireValue {
     public init(json: JSONValue) throws(InvalidInput) {
         guard json.doubleValue != nil else { throw .wrongType("an integer", json) }
         guard let value = json.integerValue.flatMap(Int.init(exactly:)) else {
-            throw InvalidInput("must be an integer of at most 64 bits")
+            throw .not64BitInteger
         }
         self = value
     }
@@ -76,7 +76,7 @@ extension Double: WireValue {
 
 extension Identifier: WireText {
     public init(wireText: String) throws(InvalidInput) {
-        guard let id = Self(wireText) else { throw InvalidInput("must be a UUID") }
+        guard let id = Self(wireText) else { throw .notUUID }
         self = id
     }
 
@@ -87,7 +87,7 @@ extension Identifier: WireText {
 extension Timestamp: WireText {
     public init(wireText: String) throws(InvalidInput) {
         guard let moment = Timestamp(rfc3339: wireText), (Timestamp.firstWritable...Timestamp.lastWritable) ~= moment
-        else { throw InvalidInput("must be an RFC 3339 date-time with a zone, such as 2026-02-03T04:05:06Z") }
+        else { throw .notDateTime }
         self = moment
     }
 
@@ -110,7 +110,7 @@ extension JSONWriter {
 
 extension TimeOfDay: WireText {
     public init(wireText: String) throws(InvalidInput) {
-        guard let time = TimeOfDay(wireText) else { throw InvalidInput("must be a time as HH:MM or HH:MM:SS") }
+        guard let time = TimeOfDay(wireText) else { throw .notTimeOfDay }
         self = time
     }
 
@@ -122,7 +122,7 @@ extension TimeOfDay: WireText {
 extension JSONObject: WireValue {
     public init(json: JSONValue) throws(InvalidInput) {
         guard case .object(let object) = json else { throw .wrongType("an object", json) }
-        guard !json.containsNUL else { throw InvalidInput("must not contain the character U+0000") }
+        guard !json.containsNUL else { throw .containsNUL }
         self = object
     }
 

@@ -91,7 +91,7 @@ public struct FieldReader: Sendable {
     public func required<Value: WireReadable>(
         _ name: String, as _: Value.Type = Value.self
     ) throws(InvalidInput) -> Value {
-        guard let json = value(name) else { throw InvalidInput("is required", field: name) }
+        guard let json = value(name) else { throw .required(name) }
         return try read(json, name)
     }
 
@@ -158,7 +158,7 @@ extension FieldReader {
     public func newPassword(_ name: String) throws(InvalidInput) -> Secret {
         let password = try text(name, Secret.passwordLengths)
         guard !password.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-            throw InvalidInput("must not contain control characters", field: name)
+            throw .controlCharacters(in: name)
         }
         return Secret(password)
     }
@@ -169,14 +169,14 @@ extension FieldReader {
     }
 
     public func integer(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int {
-        guard let value = try optionalInteger(name, bounds) else { throw InvalidInput("is required", field: name) }
+        guard let value = try optionalInteger(name, bounds) else { throw .required(name) }
         return value
     }
 
     public func optionalInteger(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int? {
         guard let value: Int = try optional(name) else { return nil }
         guard bounds.contains(value) else {
-            throw InvalidInput("must be \(bounds.lowerBound) to \(bounds.upperBound)", field: name)
+            throw .outside(bounds, name)
         }
         return value
     }
@@ -185,14 +185,8 @@ extension FieldReader {
         _ text: String, _ name: String, _ length: ClosedRange<Int>
     ) throws(InvalidInput) -> String {
         let count = text.unicodeScalars.count
-        if count < length.lowerBound {
-            throw InvalidInput(
-                length.lowerBound == 1
-                    ? "must not be empty" : "must have at least \(length.lowerBound) characters", field: name)
-        }
-        guard count <= length.upperBound else {
-            throw InvalidInput("must have at most \(length.upperBound) characters", field: name)
-        }
+        if count < length.lowerBound { throw .tooShort(length.lowerBound, name) }
+        guard count <= length.upperBound else { throw .tooMany("characters", max: length.upperBound, in: name) }
         return text
     }
 }

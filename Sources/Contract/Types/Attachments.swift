@@ -8,7 +8,7 @@ public struct AttachmentURL: WireText, Hashable {
     public init(_ id: AttachmentID) { self.id = id }
 
     public init(wireText: String) throws(InvalidInput) {
-        guard wireText.hasPrefix(Self.prefix) else { throw InvalidInput("must be the path of an attachment") }
+        guard wireText.hasPrefix(Self.prefix) else { throw .notAttachmentPath }
         id = try AttachmentID(wireText: String(wireText.dropFirst(Self.prefix.count)))
     }
 

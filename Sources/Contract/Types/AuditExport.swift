@@ -193,7 +193,7 @@ extension AuditExportLine: WireInput {
 extension AuditExportLine.Header: WireInput {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         guard let format: Int = try fields.optional("format"), format == Self.version else {
-            throw InvalidInput("must be \(Self.version)", field: "format")
+            throw .notVersion(Self.version, "format")
         }
         origin = try fields.required("origin")
         familyID = try fields.optional("family_id")

@@ -16,10 +16,10 @@ public struct ConsentUpdate: Hashable, WireObject {
             return
         }
         guard let status: String = try fields.optional("status") else {
-            throw InvalidInput("is required: send true to take the consent back", field: "revoked")
+            throw .revokedIsRequired
         }
         guard status == "revoked" else {
-            throw InvalidInput("can only be revoked; a consent is given again with POST", field: "status")
+            throw .statusCanOnlyBeRevoked
         }
         revoked = true
     }

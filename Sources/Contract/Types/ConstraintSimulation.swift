@@ -11,11 +11,10 @@ extension ConstraintSimulation {
 
     func check() throws(InvalidInput) {
         guard Self.caseCountRange.contains(cases.count) else {
-            throw InvalidInput("must have 1 to \(Self.caseCountRange.upperBound) cases", field: "cases")
+            throw .wrongCount(Self.caseCountRange, of: "cases", in: "cases")
         }
         guard constraints?.count ?? 0 <= ConstraintDocument.maxConstraints else {
-            throw InvalidInput(
-                "must have at most \(ConstraintDocument.maxConstraints) constraints", field: "constraints")
+            throw .tooMany("constraints", max: ConstraintDocument.maxConstraints, in: "constraints")
         }
     }
 }

@@ -7,9 +7,9 @@ extension ConstraintOrderUpdate {
 
     func check() throws(InvalidInput) {
         guard Self.idCounts.contains(ids.count) else {
-            throw InvalidInput("must have 1 to \(Self.idCounts.upperBound) ids", field: "ids")
+            throw .wrongCount(Self.idCounts, of: "ids", in: "ids")
         }
-        guard Set(ids).count == ids.count else { throw InvalidInput("must have each id once", field: "ids") }
+        guard Set(ids).count == ids.count else { throw .repeated("id", in: "ids") }
     }
 }
 
@@ -36,10 +36,10 @@ public struct ConstraintDocument: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         let version: Int = try fields.required("schema_version")
-        guard version == Self.schemaVersion else { throw InvalidInput("must be 1", field: "schema_version") }
+        guard version == Self.schemaVersion else { throw .notVersion(Self.schemaVersion, "schema_version") }
         constraints = try fields.required("constraints")
         guard constraints.count <= Self.maxConstraints else {
-            throw InvalidInput("must have at most \(Self.maxConstraints) constraints", field: "constraints")
+            throw .tooMany("constraints", max: Self.maxConstraints, in: "constraints")
         }
     }
 

@@ -73,7 +73,7 @@ public struct DigestMessage: Hashable, WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         message = try fields.text("message", DraftLimit.digestLengths)
         guard let recipients = try Self.recipients(in: fields) else {
-            throw InvalidInput("is required", field: "recipient_ids")
+            throw .required("recipient_ids")
         }
         recipientIDs = recipients
     }
@@ -89,10 +89,10 @@ public struct DigestMessage: Hashable, WireObject {
     static func recipients(in fields: FieldReader) throws(InvalidInput) -> [UserID]? {
         guard let ids: [UserID] = try fields.optional("recipient_ids") else { return nil }
         guard DraftLimit.recipientCounts.contains(ids.count) else {
-            throw InvalidInput("must have 1 to \(DraftLimit.recipientCounts.upperBound) ids", field: "recipient_ids")
+            throw .wrongCount(DraftLimit.recipientCounts, of: "ids", in: "recipient_ids")
         }
         guard Set(ids).count == ids.count else {
-            throw InvalidInput("must have each id once", field: "recipient_ids")
+            throw .repeated("id", in: "recipient_ids")
         }
         return ids
     }

@@ -86,7 +86,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
     /// - Throws: `InvalidInput` for a field that a draft of this kind does not have, or a message that is too long.
     public func applied(to body: DraftBody) throws(InvalidInput) -> DraftBody {
         if let other = fields.first(where: { !Self.fields(of: body.kind).contains($0) }) {
-            throw InvalidInput("is not part of a draft of this kind", field: "body.\(other)")
+            throw .notInDraft("body.\(other)")
         }
         switch body {
         case .suggestedNag(var nag):
@@ -102,8 +102,8 @@ public struct DraftBodyChanges: Hashable, WireObject {
         case .pushBack(var push):
             push.message = message ?? push.message
             guard DraftLimit.messageLengths.contains(push.message.unicodeScalars.count) else {
-                throw InvalidInput(
-                    "must have at most \(DraftLimit.messageLengths.upperBound) characters", field: "body.message")
+                throw .tooMany(
+                    "characters", max: DraftLimit.messageLengths.upperBound, in: "body.message")
             }
             return .pushBack(push)
         case .consequence(var consequence):

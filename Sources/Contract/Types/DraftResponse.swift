@@ -81,7 +81,7 @@ public struct DraftResponse: Hashable, WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         let kind: DraftKind = try fields.required("kind")
         guard let body = try DraftBody.optional("body", of: kind, in: fields) else {
-            throw InvalidInput("is required", field: "body")
+            throw .required("body")
         }
         self.init(
             id: try fields.required("id"), familyID: try fields.required("family_id"),

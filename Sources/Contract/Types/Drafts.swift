@@ -54,10 +54,10 @@ public struct DraftCreate: Hashable, WireObject {
         nagID = try fields.optional("nag_id")
         contextIDs = try fields.optional("context_ids") ?? []
         guard contextIDs.count <= DraftLimit.contextRows else {
-            throw InvalidInput("must have at most \(DraftLimit.contextRows) ids", field: "context_ids")
+            throw .tooMany("ids", max: DraftLimit.contextRows, in: "context_ids")
         }
         guard Set(contextIDs).count == contextIDs.count else {
-            throw InvalidInput("must have each id once", field: "context_ids")
+            throw .repeated("id", in: "context_ids")
         }
         text = try fields.optionalText("text", DraftLimit.textLengths)
         body = try DraftBody.optional("body", of: kind, in: fields)
@@ -69,7 +69,7 @@ public struct DraftCreate: Hashable, WireObject {
         model = try fields.optionalText("model", 1...ExecutionOptions.maxModelNameLength)
         confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.maxTokenLength).map { Secret($0) }
         guard !options.asksForModel || kind == .suggestedNag && body == nil else {
-            throw InvalidInput("asks for a model, which reads only the words of a suggested_nag", field: "task_type")
+            throw .modelReadsOnlySuggestions
         }
     }
 
@@ -103,7 +103,7 @@ extension DraftApproval {
 
     static func check(_ acknowledged: [DraftSideEffect]) throws(InvalidInput) {
         guard Set(acknowledged).count == acknowledged.count else {
-            throw InvalidInput("must have each side effect once", field: "acknowledged_side_effects")
+            throw .repeated("side effect", in: "acknowledged_side_effects")
         }
     }
 }

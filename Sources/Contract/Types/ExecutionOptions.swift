@@ -83,7 +83,7 @@ extension ExecutionOptions: WireParameters {
     private static func model(_ parameters: ParameterReader) throws(InvalidInput) -> String? {
         guard let model: String = try parameters.optionalQuery("model") else { return nil }
         guard (1...maxModelNameLength).contains(model.unicodeScalars.count) else {
-            throw InvalidInput("must have 1 to \(maxModelNameLength) characters", field: "model")
+            throw .wrongCount(1...maxModelNameLength, of: "characters", in: "model")
         }
         return model
     }

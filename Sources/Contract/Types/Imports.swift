@@ -11,12 +11,12 @@ public struct ImportItemID: Hashable, Sendable, WireText {
     public init(_ id: InputID) { wireText = id.description }
 
     public init(wireText text: String) throws(InvalidInput) {
-        guard !text.isEmpty else { throw InvalidInput("must not be empty") }
+        guard !text.isEmpty else { throw .empty() }
         guard text.unicodeScalars.count <= Self.maxLength else {
-            throw InvalidInput("must have at most \(Self.maxLength) characters")
+            throw .tooMany("characters", max: Self.maxLength)
         }
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
-            throw InvalidInput("must not contain control characters")
+            throw .controlCharacters()
         }
         wireText = InputID(text)?.description ?? text
     }
@@ -76,8 +76,8 @@ extension Array {
         _ id: (Element) -> ID, _ name: String
     ) throws(InvalidInput) {
         guard NagImport.sizeRange.contains(count) else {
-            throw InvalidInput("must have 1 to \(NagImport.sizeRange.upperBound) elements", field: name)
+            throw .wrongCount(NagImport.sizeRange, of: "elements", in: name)
         }
-        guard Set(map(id)).count == count else { throw InvalidInput("must have each id once", field: name) }
+        guard Set(map(id)).count == count else { throw .repeated("id", in: name) }
     }
 }

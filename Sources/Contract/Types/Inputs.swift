@@ -72,7 +72,7 @@ public struct OutboxItem: Hashable, WireObject {
         let kind: InputAct.Kind = try fields.required("kind")
         nagID = kind == .nag ? try fields.optional("nag_id") : try fields.required("nag_id")
         if kind == .nag, nagID != nil {
-            throw InvalidInput("must be absent: the server chooses the id of a new nag", field: "nag_id")
+            throw .newNagHasID
         }
         act =
             switch kind {
@@ -89,7 +89,7 @@ public struct OutboxItem: Hashable, WireObject {
             case .nag: .nag(try fields.required("nag"))
             }
         if case .nag(let order) = act, order.familyID != nil || order.connectionID != nil {
-            throw InvalidInput("must name no family and no connection: the upload names the family", field: "nag")
+            throw .newNagHasFamily
         }
     }
 
@@ -136,10 +136,10 @@ extension OutboxUpload {
 
     func check() throws(InvalidInput) {
         guard (1...Self.maxCount).contains(items.count) else {
-            throw InvalidInput("must have 1 to \(Self.maxCount) elements", field: "items")
+            throw .wrongCount(1...Self.maxCount, of: "elements", in: "items")
         }
         guard Set(items.map(\.clientID)).count == items.count else {
-            throw InvalidInput("must have each client ID once", field: "items")
+            throw .repeated("client ID", in: "items")
         }
     }
 }

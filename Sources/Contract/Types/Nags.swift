@@ -19,7 +19,7 @@ extension NagResponse {
 extension NagCreate {
     func check() throws(InvalidInput) {
         guard attachmentIDs.count <= AttachmentLimit.maxPerNag else {
-            throw InvalidInput("must have at most \(AttachmentLimit.maxPerNag) elements", field: "attachment_ids")
+            throw .tooMany("elements", max: AttachmentLimit.maxPerNag, in: "attachment_ids")
         }
     }
 }

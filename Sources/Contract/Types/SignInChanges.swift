@@ -12,7 +12,7 @@ public struct AccountCode: Hashable, Sendable, WireText, CustomStringConvertible
     public init(wireText text: String) throws(InvalidInput) {
         let code = text.unicodeScalars.count <= 64 ? normalizedCode(text) : ""
         guard code.utf8.count == Self.length, code.utf8.allSatisfy(isLetterOrDigit) else {
-            throw InvalidInput("must be a code of \(Self.length) letters and digits")
+            throw .notCode(length: Self.length)
         }
         wireText = code
     }
