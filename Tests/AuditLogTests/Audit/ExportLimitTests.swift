@@ -80,7 +80,7 @@ struct ExportLimitTests {
                 let begun = (0..<2).map { _ in Task { try await server.call("GET", path, as: family.guardian) } }
                 for _ in 0..<2_000 where server.exports?.count != 2 { try await Self.waits(1, database) }
                 #expect(server.exports?.count == 2)
-                for target in [path, "/api/v1/audit/export"] {
+                for target in [path, "/api/v1/audit/export", "/api/v1/audit/verify"] {
                     let refused = try await server.call("GET", target, as: family.guardian)
                     #expect(refused.status == 429 && refused.errorCode == "RATE_LIMITED")
                     #expect(refused.header("retry-after") == "10")

@@ -47,7 +47,10 @@ final class AuditExport {
 
     /// Verifies the content of an export, and for administrators the signatures of all checkpoints. The first finding
     /// is stored.
+    /// - Throws: 429 for somebody who has other exports and checks under way.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
+        let running = try services.exports.begin(caller.userID, from: caller.context.remote)
+        defer { withExtendedLifetime(running) {} }
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)
         let started = MonotonicTime.now()
